@@ -1,0 +1,22 @@
+"""Documents into chunks, each an exact span.
+
+Promises, for every text: chunks come in the order of ``start`` and then ``end``, both of which never decrease and
+of which at least one grows from chunk to chunk; a chunk is never empty or blank; every character that is not white
+space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole`` has no limit).
+A document of nothing but white space has no chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from harness.records import Chunk, Document
+from harness.tokens import TokenMap
+
+
+class Chunker(Protocol):
+    """Anything that cuts a document into spans."""
+
+    def split(self, document: Document, tokens: TokenMap) -> Iterable[Chunk]:
+        """The chunks of ``document``, whose tokens are ``tokens``."""

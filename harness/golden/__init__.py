@@ -1,0 +1,47 @@
+"""Questions with their evidence, checked against the documents before anything is scored.
+
+Promises: every evidence that takes part in a score stands in the document where the label says; what moved is
+re-anchored, what changed or is lost is counted and kept out, never scored in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from harness.records import Document, Question
+
+State = Literal["VALID", "MOVED", "CHANGED", "LOST"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A golden set after the check against the documents.
+
+    ``questions``: those that can be scored, evidence re-anchored, in the order of the file. ``left_out``: ids of the
+    questions that can't, each with its reason. ``states``: how many evidence units are in each state.
+    ``lost_evidence``: units that are CHANGED or LOST. ``digest``: hex sha256 of the questions as they stand in the file.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    left_out: Mapping[str, str]
+    states: Mapping[State, int]
+    digest: str
+
+    @property
+    def lost_evidence(self) -> int:
+        """Evidence units whose text is changed or gone."""
+        return self.states.get("CHANGED", 0) + self.states.get("LOST", 0)
+
+
+class Golden(Protocol):
+    """A source of questions."""
+
+    def load(self, documents: Sequence[Document]) -> Labels:
+        """The questions, checked against ``documents`` (in the order of their source).
+
+        Raises ``InputError`` with file and line for anything malformed, for duplicate question ids, for a question without
+        evidence, and when no question is left to score (a golden set for another corpus).
+        """

@@ -1,0 +1,44 @@
+"""Rankings and labels into scores. The only stage that sees both.
+
+Promises: relevance is interval arithmetic on spans and nothing else, so labels survive any chunking; every metric
+agrees with an independent implementation; the same ranking gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from harness.records import Chunks, Encoded, IntArray, Kind, Question, Ranking, Scores
+from harness.tokens import TokenMap
+
+FirstRanks = Callable[[Sequence[IntArray]], IntArray]
+
+
+class Metrics(Protocol):
+    """A set of metrics, computed together because they share the work of finding what is relevant."""
+
+    def depth(self, ks: Sequence[int], rows: int) -> int:
+        """How deep a ranking must go at least: 100, the largest k, and never more than ``rows``."""
+
+    def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
+        """True when the ranking fills the largest token budget for every question, or holds all rows."""
+
+    def score(
+        self,
+        kind: Kind,
+        questions: Sequence[Question],
+        ranking: Ranking,
+        chunks: Chunks,
+        tokens: Sequence[TokenMap],
+        ks: Sequence[int],
+        first_ranks: FirstRanks,
+        encoded: Encoded | None,
+        primary: str,
+    ) -> Scores:
+        """Scores of ``questions``, all of one kind; row ``i`` of ``ranking`` belongs to question ``i``.
+
+        ``tokens[d]`` maps ``chunks.documents[d]`` (for cutting at a budget). ``first_ranks`` is asked, with the relevant
+        rows of every question, for the rank of the first one in the whole ranking. ``encoded`` says what the model saw of each chunk row
+        (None: everything). ``primary`` is the metric at whose k or budget questions are diagnosed.
+        """

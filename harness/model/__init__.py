@@ -1,0 +1,31 @@
+"""Texts into vectors.
+
+Promises: rows have unit length; the same text gives the same vector whatever stands beside it in the batch
+(to cosine 0.99999); nothing is downloaded, and no weights are loaded, before the first text is encoded; what lies
+beyond the model's window is counted, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from harness.records import Encoded
+
+
+class Model(Protocol):
+    """An embedding model with its own prompts for documents and for questions."""
+
+    name: str
+
+    def identity(self) -> Mapping[str, Any]:
+        """All that changes a vector: name, revision, sha256 of the weights, prompts, window, precision, dim.
+
+        JSON values only. Finding it loads no weights into memory. Raises ``ModelError`` when the model can't be found.
+        """
+
+    def encode_documents(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of passages, with what the model saw of each."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of questions, with what the model saw of each."""

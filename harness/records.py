@@ -1,0 +1,185 @@
+"""The nouns that all stages share. Plain immutable values; no behaviour beyond what follows from the fields.
+
+One invariant carries the project: a chunk is a span of a document and so is a label. Offsets are Python string
+offsets (code points), half open, into ``Document.text``, which is exactly the file's characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Float32Array: TypeAlias = npt.NDArray[np.float32]
+
+Kind: TypeAlias = Literal["span", "document"]
+Source: TypeAlias = Literal["synthetic", "production", "import"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document. ``text`` is exactly the file's characters, without newline translation or normalisation.
+
+    ``embed_prefix`` is put before every chunk's text when it is embedded or indexed (a BEIR title and a blank);
+    spans never see it. ``position`` is the document's place in its source, counted from 0.
+    """
+
+    doc_id: str
+    text: str
+    title: str = ""
+    embed_prefix: str = ""
+    position: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A label: a span of a document, or a whole document when ``start`` and ``end`` are None.
+
+    ``quote`` is the text at the span when the label was written. ``alternatives`` are other places that say the
+    same; the evidence and its alternatives are one unit, and any one of them counts. ``grade`` is the gain of a
+    graded judgement (qrels); 1 where nothing is graded.
+    """
+
+    doc_id: str
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    grade: int = 1
+    alternatives: tuple[Evidence, ...] = ()
+
+    @property
+    def is_document(self) -> bool:
+        """True when the label is the whole document."""
+        return self.start is None
+
+    @property
+    def places(self) -> tuple[Evidence, ...]:
+        """The evidence itself and its alternatives: the places any one of which counts."""
+        return (self, *self.alternatives)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with the evidence (one or more) that answers it."""
+
+    question_id: str
+    text: str
+    evidence: tuple[Evidence, ...]
+    source: Source = "import"
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """``document`` when all evidence is whole documents (scored on document rows), else ``span``."""
+        places = [place for evidence in self.evidence for place in evidence.places]
+        return "document" if all(place.is_document for place in places) else "span"
+
+
+class Chunk(NamedTuple):
+    """A span of a document; its text is ``document.text[start:end]``, always."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """All chunks of a corpus as columns, in the one total order: by ``doc_id``, then ``start``, then ``end``.
+
+    A *row* is a position in these columns. The order is also the order of ties, so "the smaller row first" is the
+    documented rule "``doc_id``, then ``start``".
+
+    ``documents`` are sorted by ``doc_id``; ``doc`` int64 (rows,) indexes them; ``start``, ``end`` int64 (rows,) are
+    character offsets; ``tokens`` int64 (rows,) counts tokens of the sweep's one tokenizer.
+    """
+
+    documents: Sequence[Document]
+    doc: IntArray
+    start: IntArray
+    end: IntArray
+    tokens: IntArray
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+    @cached_property
+    def doc_rows(self) -> IntArray:
+        """int64 (documents + 1,): the rows of document ``d`` are ``doc_rows[d] : doc_rows[d + 1]``, maybe none."""
+        return np.searchsorted(self.doc, np.arange(len(self.documents) + 1)).astype(np.int64)
+
+    @cached_property
+    def doc_index(self) -> Mapping[str, int]:
+        """The position in ``documents`` of each ``doc_id``."""
+        return {document.doc_id: i for i, document in enumerate(self.documents)}
+
+    def text(self, row: int) -> str:
+        """The chunk's text: ``document.text[start:end]``."""
+        return self.documents[self.doc[row]].text[self.start[row] : self.end[row]]
+
+    def embed_text(self, row: int) -> str:
+        """The text that is embedded or indexed: the document's prefix, then the chunk's text."""
+        return self.documents[self.doc[row]].embed_prefix + self.text(row)
+
+
+class Encoded(NamedTuple):
+    """What a model made of a list of texts; row ``i`` belongs to text ``i``.
+
+    ``vectors``: float32 (texts, dim), rows of unit length. ``tokens``: int64 (texts,), the text's tokens in the
+    *model's* tokenizer, special tokens and prompt left out. ``seen_tokens``: int64 (texts,), how many of these lay
+    inside the model's window. ``seen_chars``: int64 (texts,), the offset in the text up to which it was seen
+    (``len(text)`` when all of it was).
+    """
+
+    vectors: Float32Array
+    tokens: IntArray
+    seen_tokens: IntArray
+    seen_chars: IntArray
+
+
+class Ranking(NamedTuple):
+    """For each question its rows, best first: score descending, equal scores by the smaller row.
+
+    ``rows``: int64 (questions, depth), -1 where fewer came back. ``scores``: float32 (questions, depth), -inf
+    there. Rows are chunk rows, or positions in ``Chunks.documents`` when documents are ranked.
+    """
+
+    rows: IntArray
+    scores: Float32Array
+
+    @property
+    def depth(self) -> int:
+        """How many rows were asked for."""
+        return self.rows.shape[1]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Every metric of every question of one kind.
+
+    ``values``: metric name to float64 (questions,), aligned with ``question_ids``; nan where a metric is undefined
+    for a question. ``chunk_independent`` names those that may be compared between any two cells. ``cause``: the diagnosis
+    of each question. ``first_rank``: float64 (questions,), rank of the first relevant row over the whole ranking,
+    nan when no row is relevant.
+    """
+
+    kind: Kind
+    question_ids: tuple[str, ...]
+    values: Mapping[str, FloatArray]
+    chunk_independent: frozenset[str]
+    cause: tuple[str, ...]
+    first_rank: FloatArray
+
+    def means(self) -> dict[str, float]:
+        """The mean of every metric over the questions for which it is defined, in the order of ``values``."""
+        return {
+            name: float(np.nanmean(column)) if np.isfinite(column).any() else float("nan")
+            for name, column in self.values.items()
+        }

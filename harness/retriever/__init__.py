@@ -1,0 +1,61 @@
+"""Questions into rankings of chunks.
+
+Promises: the order is total (score, then the smaller row); when documents are ranked, a document scores as its best
+chunk, decided before the cut at ``depth``; labels are never seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from harness.records import Chunks, Encoded, IntArray, Ranking
+
+
+class Encoder(Protocol):
+    """What a retriever needs of a model."""
+
+    def encode_documents(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of passages."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of questions."""
+
+
+class VectorIndex(Protocol):
+    """What a retriever needs of an index; see ``harness.index``."""
+
+    def build(self, vectors: Any, vector_of_row: IntArray) -> None:
+        """Takes the vectors."""
+
+    def search(self, queries: Any, depth: int, groups: IntArray | None = None) -> Ranking:
+        """The best rows."""
+
+    def first_ranks(
+        self, queries: Any, relevant: Sequence[IntArray], groups: IntArray | None = None
+    ) -> IntArray:
+        """Rank of the first relevant row."""
+
+    def megabytes(self) -> float:
+        """Size of what a search reads."""
+
+
+class Retriever(Protocol):
+    """Anything that ranks chunks for questions."""
+
+    def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
+        """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""
+
+    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
+        """The ``depth`` best chunk rows of each question, or the best documents."""
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+    ) -> IntArray:
+        """Rank (from 1) of the best of ``relevant[i]`` over the whole ranking; 0 where there is none."""
+
+    def encoded(self) -> Encoded | None:
+        """What the model saw of each chunk row (vectors left empty), or None when no model read the chunks."""
+
+    def measurements(self) -> Mapping[str, float]:
+        """What was measured while building: ``embed_seconds``, ``index_seconds``, ``index_mb``, ``embed_tokens``, ..."""

@@ -1,0 +1,87 @@
+"""Finished values into a place where they can be looked at side by side.
+
+Promises: the tracker is handed finished values and calls nobody; every cell's files are on disk before it is
+called; a failed cell is recorded as failed, with its message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class SweepRecord:
+    """What is known before the first cell runs; also written to ``sweep.json``.
+
+    ``axes``: swept setting to its values, in the order of the command line. ``primary``: the metric that decides.
+    ``params`` go onto the parent run (corpus, golden set, cells, ...). ``dataset``: name, digest and source of the golden set.
+    """
+
+    name: str
+    folder: Path
+    axes: Mapping[str, Sequence[str]]
+    primary: str
+    cells: int
+    params: Mapping[str, str] = field(default_factory=dict)
+    dataset: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """One finished or failed cell.
+
+    ``metrics``: flat names, full precision, the primary first. ``curves``: name to ``{k: value}``. ``color``: ``#rrggbb``.
+    ``folder`` holds ``result.json``, ``rankings.npz``, ``questions.parquet`` and ``config.yaml``. ``note``: Markdown for the
+    run's page. ``error``: the message of a failed cell, else None.
+    """
+
+    name: str
+    folder: Path
+    params: Mapping[str, str]
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    curves: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    color: str | None = None
+    note: str = ""
+    error: str | None = None
+    started_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class SweepSummary:
+    """What the end of a sweep puts onto the parent run.
+
+    ``note``: Markdown. ``files``: artifacts (figures, leaderboard.md). ``columns``: params and metrics that the saved view
+    shows, as ``params.model`` or ``metrics.mrr``. ``charts``: cost metric for the scatter. ``failed``: number of failed cells.
+    """
+
+    note: str
+    files: Sequence[Path]
+    columns: Sequence[str]
+    cost: str
+    failed: int
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+class Tracker(Protocol):
+    """A place for finished values. All state that other processes need goes through the handle (JSON values only)."""
+
+    def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
+        """Creates the store if need be (safe against other processes) and the parent; gives the handle.
+
+        Raises ``StoreError`` within seconds when the store or server can't be reached or written.
+        """
+
+    def record_cell(self, handle: Mapping[str, Any], cell: CellRecord) -> str:
+        """Records one cell under the parent; gives its run id."""
+
+    def close_sweep(
+        self, handle: Mapping[str, Any], sweep: SweepRecord, summary: SweepSummary
+    ) -> Sequence[str]:
+        """Finishes the parent; gives lines to print: how to look at the sweep (command and links)."""
+
+    def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
+        """Marks the parent as failed or killed, so that it never stays RUNNING."""

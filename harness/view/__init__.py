@@ -1,0 +1,1 @@
+"""What people read: the table in the terminal, figures, the leaderboard file."""
