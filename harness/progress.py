@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tqdm import tqdm
 
 
-def bar(description: str, total: int | None, unit: str) -> tqdm[None]:
+def bar(description: str, total: int | None, unit: str) -> Any:
     """A progress bar to be used as a context manager; call ``update(n)`` on it.
 
     It writes to standard error, appears only when the work takes longer than a second, and stays silent when

@@ -122,11 +122,11 @@ class Chunks:
 
     def text(self, row: int) -> str:
         """The chunk's text: ``document.text[start:end]``."""
-        return self.documents[self.doc[row]].text[self.start[row] : self.end[row]]
+        return str(self.documents[self.doc[row]].text[self.start[row] : self.end[row]])
 
     def embed_text(self, row: int) -> str:
         """The text that is embedded or indexed: the document's prefix, then the chunk's text."""
-        return self.documents[self.doc[row]].embed_prefix + self.text(row)
+        return str(self.documents[self.doc[row]].embed_prefix) + self.text(row)
 
 
 class Encoded(NamedTuple):
@@ -157,7 +157,7 @@ class Ranking(NamedTuple):
     @property
     def depth(self) -> int:
         """How many rows were asked for."""
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
 
 @dataclass(frozen=True)
