@@ -1,0 +1,129 @@
+"""Everything about a sweep that can be found out before a model is loaded: mistakes, cells, and what will decide.
+
+Mistakes are looked for in the order in which they are cheap to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from omegaconf import DictConfig
+
+from harness import command, parts, pipeline
+from harness.cell import cell_name, params
+from harness.command import Composed, Words
+from harness.errors import HarnessError, SettingError
+from harness.parts import Inputs
+from harness.records import Kind
+
+# The default budget of the verdict, in tokens.
+BUDGET_TOKENS = 2000
+RECHUNKING_KEYS = ("chunk", "chunker", "overlap")
+
+
+class Sweep(NamedTuple):
+    """A sweep that was checked and may start.
+
+    ``axes``: swept setting to its values. ``cells`` stand in the order in which they run. ``primary`` is the metric that
+    decides, ``k`` the cut-off of the main columns. ``inputs`` holds each distinct corpus with its golden set.
+    """
+
+    words: Words
+    axes: dict[str, list[str]]
+    cells: list[Composed]
+    primary: str
+    k: int
+    inputs: list[Inputs]
+
+    @property
+    def folder(self) -> Path:
+        """Where the cells' folders go; new, since its name holds the time to the microsecond."""
+        first = self.cells[0]
+        return (first.sweep_folder if self.words.is_sweep else first.run_folder.parent).resolve()
+
+    @property
+    def rechunks(self) -> bool:
+        """True when the sweep compares different chunkings."""
+        return rechunks(self.axes)
+
+    def settings(self) -> list[dict[str, str]]:
+        """Each cell's settings as they are shown."""
+        return [params(cell.config, cell.choices, cell.overrides, self.axes) for cell in self.cells]
+
+    def names(self) -> list[str]:
+        """Each cell's name."""
+        return [cell_name(settings, self.axes) for settings in self.settings()]
+
+
+def checked(words: Words) -> Sweep:
+    """The sweep that the words describe. Raises a ``HarnessError`` for the first mistake that is found."""
+    if words.files:
+        raise SettingError(
+            f"'{words.files[0]}' is not of the form key=value. "
+            "For example: python -m harness -m model=minilm,bge chunk=256,512"
+        )
+    axes = command.axes(words.overrides)
+    if axes and not words.is_sweep:
+        key, values = next(iter(axes.items()))
+        raise SettingError(
+            f"{key} has {len(values)} values ({', '.join(values)}). Add -m to compare them in a sweep.", key=key
+        )
+    cells = [command.composed(words, overrides) for overrides in command.combinations(words.overrides)]
+    _refuse_if_all_are_wrong(cells)
+    first = cells[0].config
+    k = _primary_k(first)
+    distinct = {str((c.config.corpus, c.config.golden, c.config.tokenizer)): c.config for c in cells}
+    inputs = [parts.inputs(config) for config in distinct.values()]
+    kinds = {question.kind for given in inputs for question in given.labels.questions}
+    return Sweep(words, axes, cells, _primary(first, axes, k, sorted(kinds, reverse=True)), k, inputs)
+
+
+def rechunks(axes: dict[str, list[str]]) -> bool:
+    """True when an axis changes where chunks begin and end."""
+    return any(key in RECHUNKING_KEYS or key.startswith("chunker.") for key in axes)
+
+
+def _refuse_if_all_are_wrong(cells: Sequence[Composed]) -> None:
+    """A setting that every cell gets wrong is refused at once; one bad corner of a grid fails alone, later."""
+    errors: list[HarnessError] = []
+    for cell in cells:
+        parts.cut_offs(cell.config)
+        try:
+            parts.settings_hold(cell.config)
+        except HarnessError as error:
+            errors.append(error)
+    if len(errors) == len(cells):
+        raise errors[0]
+
+
+def _primary_k(config: DictConfig) -> int:
+    """The k of the main columns: as set, else 5 if it is in k, else the largest."""
+    ks = parts.cut_offs(config)
+    given = config.primary_k
+    if given is None:
+        return 5 if 5 in ks else max(ks)
+    if given not in ks:
+        raise SettingError(f"primary_k is {given}; it must be one of k ({', '.join(map(str, ks))}).", key="primary_k")
+    return int(given)
+
+
+def _primary(config: DictConfig, axes: dict[str, list[str]], k: int, kinds: Sequence[Kind]) -> str:
+    """The metric that decides, fixed before anything is scored.
+
+    At a fixed k the biggest chunk wins by reading more, so a sweep over chunkings is decided at a fixed number of
+    tokens. Questions about whole documents can't compare chunkers and are always scored at k.
+    """
+    metrics = parts.metrics(config)
+    names = pipeline.metric_names(metrics, parts.cut_offs(config), kinds)
+    if config.primary != "auto":
+        if config.primary not in names:
+            close = command.closest(str(config.primary), names)
+            raise SettingError(f"primary={config.primary}: there is no such metric here.{close}", key="primary")
+        return str(config.primary)
+    if rechunks(axes) and "span" in kinds:
+        budgets = [int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name]
+        if budgets:
+            return f"recall_at_{min(budgets, key=lambda tokens: abs(tokens - BUDGET_TOKENS))}_tokens"
+    return f"recall_at_{k}"

@@ -1,0 +1,113 @@
+"""A sweep on record: its name and parameters at the beginning, leaderboard and figures at the end.
+
+The end is read from the cells' files, so it does not matter in which process a cell ran.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from harness.checks import Sweep
+from harness.store.cells import SCHEMA, read_json, write_json
+from harness.tracker import SweepRecord, SweepSummary, Tracker
+from harness.view import terminal
+from harness.view.colors import colors_of
+from harness.view.figures import write_figures
+from harness.view.leaderboard import leaderboard
+
+COST = "context_tokens"
+
+
+def record(sweep: Sweep) -> SweepRecord:
+    """What is known of a sweep before its first cell runs."""
+    first = sweep.cells[0]
+    count = len(sweep.cells)
+    axes = " × ".join(key.rpartition(".")[2] for key in sweep.axes) or sweep.names()[0]
+    cells = "1 cell" if count == 1 else f"{count} cells"
+    labels = sweep.inputs[0].labels
+    return SweepRecord(
+        name=f"{cells} · {axes} · {datetime.now():%d %b %H:%M}",  # noqa: DTZ005 - the reader's own clock
+        folder=sweep.folder,
+        axes=sweep.axes,
+        primary=sweep.primary,
+        cells=count,
+        params={
+            "corpus": first.choices["corpus"],
+            "golden": first.choices["golden"],
+            "documents": str(len(sweep.inputs[0].documents)),
+            "questions": str(len(labels.questions)),
+            "cells": str(count),
+            "primary": sweep.primary,
+            **{f"axis.{key}": ", ".join(values) for key, values in sweep.axes.items()},
+        },
+        dataset={"name": labels.name, "digest": labels.digest, "source": str(first.config.golden.path)},
+    )
+
+
+def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any]) -> None:
+    """Writes ``sweep.json``, from which the cells learn where they belong, in whatever process they run."""
+    sweep.folder.mkdir(parents=True, exist_ok=True)
+    cells = [
+        {"name": name, "params": settings, "color": color}
+        for name, settings, color in zip(
+            sweep.names(), sweep.settings(), colors_of(sweep.settings(), list(sweep.axes)), strict=True
+        )
+    ]
+    content = {
+        "schema": SCHEMA,
+        "name": opened.name,
+        "primary": sweep.primary,
+        "k": sweep.k,
+        "axes": sweep.axes,
+        "cells": cells,
+        "tracker": dict(handle),
+        "started": time.time(),
+    }
+    write_json(sweep.folder / "sweep.json", content)
+
+
+def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
+    """Prints the table, finishes the parent run with figures and leaderboard; gives the exit code."""
+    contents, failures = collected(sweep.folder, sweep.names(), sweep.primary)
+    same_chunks = not sweep.rechunks
+    terminal.say_all(terminal.report(contents, failures, sweep.primary, sweep.k, same_chunks=same_chunks))
+    colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
+    cells = [content | {"color": colors[content["name"]]} for content in contents]
+    note, board = leaderboard(cells, failures, sweep.primary, sweep.k, same_chunks=same_chunks)
+    board_file = sweep.folder / "leaderboard.md"
+    board_file.write_text(board, encoding="utf-8")
+    files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
+    columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
+    columns += [f"metrics.{column.metric}" for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)]
+    best = contents[0]["metrics"] if contents else {}
+    summary = SweepSummary(
+        note=note,
+        files=files,
+        columns=columns,
+        cost=f"{COST}_at_{sweep.k}",
+        failed=len(failures),
+        metrics={sweep.primary: best[sweep.primary]} if best else {},
+    )
+    terminal.say_all(["", *tracker.close_sweep(handle, opened, summary), f"Files: {sweep.folder}"])
+    return 1 if failures else 0
+
+
+def collected(folder: Path, names: Sequence[str], primary: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Finished cells, best first (equal scores by name), and failed ones with their messages.
+
+    A cell that left no file (its process was killed) counts as failed.
+    """
+    contents = [read_json(file) for file in folder.glob("*/result.json")]
+    failures = [read_json(file) for file in folder.glob("*/failure.json")]
+    seen = {content["name"] for content in [*contents, *failures]}
+    failures += [{"name": name, "error": "It left no result: its process ended."} for name in names if name not in seen]
+    failures += [
+        {"name": found["name"], "error": f"scored, but not tracked: {found['error']}"}
+        for found in map(read_json, folder.glob("*/untracked.json"))
+    ]
+    contents.sort(key=lambda content: (-content["metrics"][primary], content["name"]))
+    return contents, failures

@@ -1,0 +1,226 @@
+"""Words of a command line into a configuration, with every mistake answered by a sentence.
+
+All commands take the same ``key=value`` words. The sweep hands them on to Hydra's own entry, the others compose
+here, since Hydra's entry refuses a word such as a file name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from harness.errors import SettingError
+from harness.paths import conf_folder, register_resolvers
+
+# Values of these keys are paths, addresses or ids: text, whatever signs they hold.
+_TEXT_KEY = re.compile(
+    r"(^|\.)(path|file|folder|uri|url|chunks|experiment|name|revision|output|sweep|baseline|cache|tokenizer|dir)$"
+)
+
+
+class Words(NamedTuple):
+    """A command line taken apart.
+
+    ``flags`` are Hydra's own (``-m``, ``--config-name`` and its value, ...), ``files`` the words that are existing files or hold
+    no ``=``, ``overrides`` the ``key=value`` words, quoted where Hydra would misread them.
+    """
+
+    flags: tuple[str, ...]
+    files: tuple[str, ...]
+    overrides: tuple[str, ...]
+
+    @property
+    def is_sweep(self) -> bool:
+        """True when ``-m`` or ``--multirun`` was given, wherever it stood."""
+        return "-m" in self.flags or "--multirun" in self.flags
+
+    def flag(self, *names: str) -> str | None:
+        """The value of a flag that takes one, such as ``--config-name``."""
+        for name in names:
+            for i, word in enumerate(self.flags):
+                if word == name:
+                    return self.flags[i + 1] if i + 1 < len(self.flags) else None
+                if word.startswith(name + "="):
+                    return word.partition("=")[2]
+        return None
+
+
+_FLAGS_WITH_VALUE = {"--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c"}
+_FLAGS_WITH_VALUE |= {"--experimental-rerun"}
+
+
+def take_apart(argv: Sequence[str]) -> Words:
+    """Sorts the words of a command line; the order among flags and among overrides is kept."""
+    flags: list[str] = []
+    files: list[str] = []
+    overrides: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word.startswith("-"):
+            flags.append(word)
+            if word in _FLAGS_WITH_VALUE:
+                flags.extend(itertools.islice(words, 1))
+        elif "=" in word and not Path(word).is_file():
+            overrides.append(word)
+        elif word.startswith("~"):
+            overrides.append(word)
+        else:
+            files.append(word)
+    is_sweep = "-m" in flags or "--multirun" in flags
+    return Words(tuple(flags), tuple(files), tuple(_quoted(word, is_sweep=is_sweep) for word in overrides))
+
+
+def _quoted(word: str, *, is_sweep: bool) -> str:
+    """The word as Hydra must see it: text values in quotes, a sweep over ``k`` as one list."""
+    key, _, value = word.partition("=")
+    if key == "k" and re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)+", value):
+        # Every k is read off one ranking: two values of k are one cell with a list, never two cells.
+        return f"k=[{value}]"
+    if not _TEXT_KEY.search(key) or key.startswith("hydra.") or not value or value in {"null", "???"} or value[0] in "'\"":
+        return word
+    parts = value.split(",") if is_sweep and not Path(value).exists() else [value]
+    return f"{key}={','.join(quote(part) for part in parts)}"
+
+
+def quote(text: str) -> str:
+    """``text`` in single quotes, by the rules of Hydra's grammar."""
+    # Backslashes count as escapes only before a quote, the closing one included.
+    escaped = re.sub(r"(\\*)'", lambda m: m[1] * 2 + r"\'", text)
+    tail = len(escaped) - len(escaped.rstrip("\\"))
+    return "'" + escaped + "\\" * tail + "'"
+
+
+def parse(overrides: Sequence[str]) -> list[Override]:
+    """The overrides as Hydra reads them. Raises ``SettingError`` for a word that it can't read."""
+    parsed = []
+    for word in overrides:
+        try:
+            parsed.append(OverridesParser.create().parse_override(word))
+        except HydraException as error:
+            key = word.partition("=")[0]
+            raise SettingError(
+                f"'{word}' can't be read as key=value. A value with blanks, commas, brackets or '=' must be quoted twice: "
+                f"\"{key}='...'\".",
+                key=key,
+            ) from error
+    return parsed
+
+
+def axes(overrides: Sequence[str]) -> dict[str, list[str]]:
+    """Swept setting to its values, in the order of the command line; only those with more than one value."""
+    swept = {}
+    for override in parse(overrides):
+        if override.is_sweep_override():
+            values = [_plain(value) for value in override.sweep_string_iterator()]
+            if len(values) > 1:
+                swept[override.get_key_element()] = values
+    return swept
+
+
+def _plain(value: str) -> str:
+    """A value without the quotes that it needs only on the command line."""
+    return value[1:-1].replace("\\'", "'") if len(value) > 1 and value[0] == value[-1] == "'" else value
+
+
+def combinations(overrides: Sequence[str]) -> list[list[str]]:
+    """Every combination of the swept values as a list of overrides, in the order in which Hydra runs them."""
+    lists = []
+    for override in parse(overrides):
+        if override.is_sweep_override():
+            key = override.get_key_element()
+            lists.append([f"{key}={value}" for value in override.sweep_string_iterator()])
+        else:
+            lists.append([override.input_line or ""])
+    return [list(combination) for combination in itertools.product(*lists)]
+
+
+class Composed(NamedTuple):
+    """One cell's configuration, the option chosen for each group, the words it came from, and the two output folders."""
+
+    config: DictConfig
+    choices: Mapping[str, str]
+    overrides: Sequence[str]
+    run_folder: Path
+    sweep_folder: Path
+
+
+def composed(words: Words, overrides: Sequence[str]) -> Composed:
+    """The configuration that ``overrides`` (one value each) give, on top of the flags' config name and folder.
+
+    Raises ``SettingError`` for an unknown setting, an unknown option or a value that does not fit.
+    """
+    register_resolvers()
+    extra = words.flag("--config-dir", "-cd")
+    search = [] if extra is None else [f"hydra.searchpath=[{quote('file://' + str(Path(extra).resolve()))}]"]
+    name = words.flag("--config-name", "-cn") or "config"
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+            config = compose(name, [*overrides, *search], return_hydra_config=True)
+        hydra = config.hydra
+        run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise _explained(error, overrides) from error
+    choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
+    with open_dict(config):
+        del config["hydra"]
+    return Composed(config, choices, list(overrides), run_folder, sweep_folder)
+
+
+def _explained(error: Exception, overrides: Sequence[str]) -> SettingError:
+    """Hydra's complaint as a sentence that says what was given, what is allowed and what to do."""
+    text = str(error)
+    if found := re.search(r"Could not override '([^']+)'", text):
+        key = found[1]
+        return SettingError(f"{key} is no setting.{_hint(key)}", key=key)
+    if found := re.search(r"Could not find '([^']+)/([^'/]+)'", text):
+        group, option = found[1], found[2]
+        known = sorted(p.stem for p in (conf_folder() / group).glob("*.yaml"))
+        return SettingError(
+            f"{group}={option}: there is no such option.{closest(option, known)} Options of {group}: {', '.join(known)}.",
+            key=group,
+        )
+    if found := re.search(r"Could not (?:load|find) '([^']+)'", text):
+        return SettingError(f"There is no configuration '{found[1]}'; it was looked for in {conf_folder()}.")
+    if found := re.search(r"must be a string or a list. Got (\w+)", text):
+        word = next((w for w in overrides if (conf_folder() / w.partition("=")[0]).is_dir()), "")
+        return SettingError(f"'{word}': a group takes the name of an option, not a number.")
+    return SettingError(re.sub(r"\s+", " ", text.replace("Set the environment variable HYDRA_FULL_ERROR=1", "")).strip())
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """`` Did you mean ...?`` with the one or two known words nearest to ``word``, or nothing."""
+    close = difflib.get_close_matches(word, list(known), 2, cutoff=0.6)
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def _hint(key: str) -> str:
+    """What may have been meant by an unknown setting."""
+    known = _known_keys()
+    if close := closest(key, known):
+        return close
+    return f" Settings: {', '.join(k for k in known if '.' not in k)}; those of an option are written GROUP.KEY."
+
+
+def _known_keys() -> list[str]:
+    """All settings of the default configuration and of every option, as they are written on the command line."""
+    folder = conf_folder()
+    keys = {str(k) for k in OmegaConf.load(folder / "config.yaml") if str(k) not in {"defaults", "hydra"}}
+    for file in folder.glob("*/*.yaml"):
+        loaded = OmegaConf.load(file)
+        if isinstance(loaded, DictConfig):
+            keys |= {f"{file.parent.name}.{k}" for k in loaded if k not in {"defaults", "_target_"}}
+        keys.add(file.parent.name)
+    return sorted(keys)

@@ -1,0 +1,193 @@
+"""The parts of a cell, made from its configuration. What several cells share is made once per process.
+
+Launchers may run a cell in a process of its own; the state lives here, in an imported module, so that it works the
+same under all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from harness.chunker import Chunker
+from harness.corpus import Loaded
+from harness.errors import HarnessError, SettingError
+from harness.golden import Labels
+from harness.index import Index
+from harness.metrics import Metrics
+from harness.records import Chunks, Document
+from harness.reranker import Reranker
+from harness.retriever import Retriever
+from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.tokens import TokenMap, Tokenizer, load_tokenizer
+from harness.tracker import Tracker
+
+
+class Inputs(NamedTuple):
+    """What a sweep measures on: documents (sorted by id), the map of each one's tokens, and the questions."""
+
+    corpus: Loaded
+    documents: Sequence[Document]
+    tokens: Sequence[TokenMap]
+    labels: Labels
+    tokenizer: Tokenizer
+
+
+class Parts(NamedTuple):
+    """The parts of one cell."""
+
+    inputs: Inputs
+    chunks: Chunks
+    model: CachedModel
+    index: Index
+    retriever: Retriever
+    reranker: Reranker
+    metrics: Metrics
+
+
+def parts(config: DictConfig) -> Parts:
+    """All parts of the cell, checked in the order in which mistakes are cheapest to find; no weights are loaded."""
+    _ = chunker(config)
+    return Parts(
+        metrics=metrics(config),
+        index=_new(config, "index"),
+        retriever=_new(config, "retriever"),
+        reranker=_new(config, "reranker"),
+        model=model(config),
+        inputs=inputs(config),
+        chunks=chunks(config),
+    )
+
+
+def settings_hold(config: DictConfig) -> None:
+    """Makes every part once, to find wrong settings before a document is read or a weight is loaded."""
+    for group in ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model"):
+        _new(config, group)
+
+
+def inputs(config: DictConfig) -> Inputs:
+    """Documents and questions, loaded once per process for the same settings."""
+    return _inputs(_key(config, "corpus"), _key(config, "golden"), str(config.tokenizer))
+
+
+def chunks(config: DictConfig) -> Chunks:
+    """The corpus cut by the cell's chunker, once per process for the same settings."""
+    return _chunks(
+        _key(config, "corpus"), _key(config, "golden"), str(config.tokenizer), _key(config, "chunker")
+    )
+
+
+def chunker(config: DictConfig) -> Chunker:
+    """The chunker alone: its settings are checked without reading a document."""
+    made: Chunker = _new(config, "chunker")
+    return made
+
+
+def metrics(config: DictConfig) -> Metrics:
+    """The metrics alone."""
+    made: Metrics = _new(config, "metrics")
+    return made
+
+
+def tracker(config: DictConfig) -> Tracker:
+    """The tracker alone."""
+    made: Tracker = _new(config, "tracker")
+    return made
+
+
+def model(config: DictConfig) -> CachedModel:
+    """The model behind the store of its vectors; one object per process for the same settings, so weights load once."""
+    return _model(_key(config, "model"), str(config.cache))
+
+
+def cut_offs(config: DictConfig) -> list[int]:
+    """``k`` as ascending distinct numbers. Raises ``SettingError`` for anything but whole numbers of at least 1."""
+    given = OmegaConf.to_object(config.k) if OmegaConf.is_list(config.k) else [config.k]
+    ks = [given] if not isinstance(given, list) else given
+    wrong = [k for k in ks if not isinstance(k, int) or isinstance(k, bool) or k < 1]
+    if wrong or not ks:
+        shown = ", ".join(map(str, wrong)) or "empty"
+        raise SettingError(f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k")
+    return sorted(set(ks))
+
+
+def _key(config: DictConfig, group: str) -> str:
+    """A group's settings as text: equal settings give equal keys."""
+    try:
+        return json.dumps(OmegaConf.to_container(config[group], resolve=True), sort_keys=True)
+    except OmegaConfBaseException as error:
+        raise SettingError(f"The settings of {group} can't be read: {str(error).splitlines()[0]}", key=group) from error
+
+
+def _new(config: DictConfig, group: str) -> Any:
+    return _made(_key(config, group))
+
+
+def _made(key: str) -> Any:
+    """The object that ``_target_`` names. What its constructor has to say is raised as it is, without Hydra's wrapping."""
+    try:
+        return instantiate(OmegaConf.create(json.loads(key)))
+    except InstantiationException as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, HarnessError):
+            cause = cause.__cause__
+        raise (cause or SettingError(str(error))) from None
+
+
+@lru_cache(maxsize=4)
+def _loaded(corpus: str) -> Loaded:
+    loaded: Loaded = _made(corpus).load()
+    return loaded
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(name: str) -> Tokenizer:
+    return load_tokenizer(name)
+
+
+@lru_cache(maxsize=4)
+def _inputs(corpus: str, golden: str, tokenizer: str) -> Inputs:
+    loaded = _loaded(corpus)
+    labels = _made(golden).load(loaded.documents)
+    documents = tuple(sorted(loaded.documents, key=lambda document: document.doc_id))
+    tokens = _tokenizer(tokenizer)
+    maps = tokens.map([document.text for document in documents])
+    return Inputs(loaded, documents, maps, labels, tokens)
+
+
+@lru_cache(maxsize=8)
+def _chunks(corpus: str, golden: str, tokenizer: str, chunker: str) -> Chunks:
+    given = _inputs(corpus, golden, tokenizer)
+    return cut(given.documents, given.tokens, _made(chunker))
+
+
+def cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chunker) -> Chunks:
+    """All chunks of ``documents`` (sorted by id) as columns, checked against what a chunker promises."""
+    from harness.chunker.check import check_chunks
+
+    starts, ends, counts, per_document = [], [], [], []
+    for document, token_map in zip(documents, tokens, strict=True):
+        spans = list(chunker.split(document, token_map))
+        check_chunks(document, spans)
+        start = np.fromiter((chunk.start for chunk in spans), np.int64, len(spans))
+        end = np.fromiter((chunk.end for chunk in spans), np.int64, len(spans))
+        starts.append(start)
+        ends.append(end)
+        counts.append(np.searchsorted(token_map.starts, end) - np.searchsorted(token_map.starts, start))
+        per_document.append(len(spans))
+    doc = np.repeat(np.arange(len(documents), dtype=np.int64), per_document)
+    return Chunks(documents, doc, *(np.concatenate(column).astype(np.int64) for column in (starts, ends, counts)))
+
+
+@lru_cache(maxsize=4)
+def _model(key: str, cache: str) -> CachedModel:
+    return CachedModel(_made(key), EmbeddingStore(Path(cache) / "embeddings"))

@@ -1,0 +1,150 @@
+"""One cell of a sweep, from documents to scores: the only module that knows the order of the stages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from harness.metrics import Metrics
+from harness.parts import Parts
+from harness.records import Chunks, Document, Evidence, Kind, Question, Ranking, Scores
+from harness.tokens import TokenMap
+
+LATENCY_QUESTIONS = 20
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that one cell came to.
+
+    ``rankings`` and ``scores`` are given per kind of question and never averaged over kinds. ``health`` describes the cell;
+    ``timing`` holds everything that another run or machine would measure differently.
+    """
+
+    questions: Mapping[Kind, Sequence[Question]]
+    rankings: Mapping[Kind, Ranking]
+    scores: Mapping[Kind, Scores]
+    chunks: Chunks
+    health: Mapping[str, float]
+    model: Mapping[str, Any]
+    timing: Mapping[str, float] = field(default_factory=dict)
+
+    def metrics(self) -> dict[str, float]:
+        """Means by flat name. Where there are both kinds, names of whole-document metrics begin with ``document_``."""
+        flat: dict[str, float] = {}
+        for kind, scores in self.scores.items():
+            prefix = "document_" if kind == "document" and len(self.scores) > 1 else ""
+            flat |= {prefix + name: value for name, value in scores.means().items()}
+        return flat
+
+
+def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
+    """Builds the retriever, ranks every question once and scores the ranking at every k and budget."""
+    chunks, labels = parts.chunks, parts.inputs.labels
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "build"):
+        parts.retriever.build(chunks, parts.model, parts.index)
+    encoded = parts.retriever.encoded()
+
+    questions: dict[Kind, list[Question]] = {}
+    for question in labels.questions:
+        questions.setdefault(question.kind, []).append(question)
+
+    rankings: dict[Kind, Ranking] = {}
+    scores: dict[Kind, Scores] = {}
+    for kind in sorted(questions, reverse=True):  # span questions first: they carry the verdict
+        with _timed(seconds, "search"):
+            rankings[kind] = _ranked(parts, kind, questions[kind], ks)
+        with _timed(seconds, "metrics"):
+            scores[kind] = parts.metrics.score(
+                kind=kind,
+                questions=questions[kind],
+                ranking=rankings[kind],
+                chunks=chunks,
+                tokens=parts.inputs.tokens,
+                ks=ks,
+                first_ranks=lambda relevant, kind=kind: parts.retriever.first_ranks(  # type: ignore[misc]  # a default binds the loop's value
+                    [question.text for question in questions[kind]], relevant, documents=kind == "document"
+                ),
+                encoded=encoded,
+                primary=primary,
+            )
+    health = parts.metrics.health(labels.questions, chunks, encoded) | {
+        "documents": len(chunks.documents),
+        "lost_evidence": labels.lost_evidence,
+        "index_mb": parts.index.megabytes(),
+    }
+    timing = {f"{stage}_seconds": value for stage, value in seconds.items()}
+    timing |= parts.retriever.measurements() | _latency(parts, labels.questions)
+    return Result(questions, rankings, scores, chunks, health, parts.model.identity(), timing)
+
+
+def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequence[int]) -> Ranking:
+    """One ranking, deep enough for the largest k and the largest token budget."""
+    of_documents = kind == "document"
+    texts = [question.text for question in questions]
+    rows = len(parts.chunks.documents) if of_documents else len(parts.chunks)
+    depth = parts.metrics.depth(ks, rows)
+    while True:
+        ranking = parts.retriever.search(texts, depth, documents=of_documents)
+        if of_documents or depth >= rows or parts.metrics.is_deep_enough(parts.chunks, ranking):
+            break
+        depth = min(2 * depth, rows)
+
+    def text_of(row: int) -> str:
+        return parts.chunks.documents[row].text if of_documents else parts.chunks.text(row)
+
+    return parts.reranker.rerank(texts, ranking, text_of)
+
+
+def _latency(parts: Parts, questions: Sequence[Question]) -> dict[str, float]:
+    """Milliseconds for one question at a time, encoding included: p50 and p95 over the first questions."""
+    texts = [question.text for question in questions[:LATENCY_QUESTIONS]]
+    encode_ms = parts.model.query_ms(texts)
+    search_ms = []
+    for text in texts:
+        started = time.perf_counter()
+        parts.retriever.search([text], min(10, len(parts.chunks)))
+        search_ms.append(1000 * (time.perf_counter() - started))
+    total = np.array(search_ms) + encode_ms
+    return {"query_ms_p50": float(np.percentile(total, 50)), "query_ms_p95": float(np.percentile(total, 95))}
+
+
+def metric_names(metrics: Metrics, ks: Sequence[int], kinds: Sequence[Kind]) -> list[str]:
+    """Every name that ``Result.metrics`` will have, found by scoring one made-up question. No model is needed."""
+    document = Document("d", "word")
+    tokens = TokenMap(np.zeros(1, np.int64), 4)
+    chunks = Chunks([document], *(np.array([value]) for value in (0, 0, 4, 1)))
+    ranking = Ranking(np.zeros((1, 1), np.int64), np.ones((1, 1), np.float32))
+    names: list[str] = []
+    for kind in kinds:
+        evidence = Evidence("d") if kind == "document" else Evidence("d", 0, 4, "word")
+        scores = metrics.score(
+            kind=kind,
+            questions=[Question("q", "?", (evidence,))],
+            ranking=ranking,
+            chunks=chunks,
+            tokens=[tokens],
+            ks=ks,
+            first_ranks=lambda relevant: np.ones(len(relevant), np.int64),
+            encoded=None,
+            primary=f"recall_at_{max(ks)}",
+        )
+        prefix = "document_" if kind == "document" and len(kinds) > 1 else ""
+        names += [prefix + name for name in scores.values]
+    return names
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    """Adds the time spent inside to ``seconds[stage]``."""
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[stage] = seconds.get(stage, 0.0) + time.perf_counter() - started

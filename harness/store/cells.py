@@ -1,0 +1,89 @@
+"""The files of one cell. They are on disk, whole, before anything is tracked.
+
+``result.json`` (settings, metrics by flat name, health; what differs between machines under ``timing`` and
+``provenance``), ``rankings.npz`` (rows as spans), ``questions.parquet`` (every metric of every question) and, for a
+cell that failed, ``failure.json`` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import StoreError
+from harness.records import Chunks, Kind, Question, Ranking, Scores
+
+SCHEMA = 1
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes aside and renames, so that a file that exists is whole. Raises ``StoreError`` when the disk refuses."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=True) + "\n", encoding="utf-8")
+        aside.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} can't be written: {error.strerror}. Free space or choose another folder.", where=path) from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The content of a file written by ``write_json``."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def write_rankings(path: Path, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks) -> None:
+    """Rankings per kind as arrays ``<kind>_question_ids``, ``_doc``, ``_start``, ``_end``, ``_score`` and ``doc_ids``.
+
+    Arrays are (questions, depth); ``doc`` indexes ``doc_ids`` and is -1 where fewer rows came back. A whole document runs from
+    0 to its length. No pickle is needed to read them.
+    """
+    lengths = np.array([len(document.text) for document in chunks.documents])
+    arrays: dict[str, Any] = {"doc_ids": np.array([document.doc_id for document in chunks.documents])}
+    for kind, ranking in rankings.items():
+        none = ranking.rows < 0
+        rows = np.where(none, 0, ranking.rows)
+        doc = rows if kind == "document" else chunks.doc[rows]
+        start = np.zeros_like(rows) if kind == "document" else chunks.start[rows]
+        end = lengths[doc] if kind == "document" else chunks.end[rows]
+        arrays |= {
+            f"{kind}_question_ids": np.array([question.question_id for question in questions[kind]]),
+            f"{kind}_doc": np.where(none, -1, doc).astype(np.int32),
+            f"{kind}_start": np.where(none, -1, start),
+            f"{kind}_end": np.where(none, -1, end),
+            f"{kind}_score": ranking.scores,
+        }
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def write_questions(
+    path: Path, questions: Mapping[Kind, Sequence[Question]], scores: Mapping[Kind, Scores], *, texts: bool
+) -> None:
+    """One row per question: id, kind, source, document of the first evidence, first rank, cause, every metric.
+
+    ``texts`` adds the question's text. A metric that does not exist for a kind is null there.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    tables = []
+    for kind, column in scores.items():
+        asked = questions[kind]
+        names = {"question_id": pa.array(column.question_ids), "kind": pa.array([kind] * len(asked))}
+        if texts:
+            names["question"] = pa.array([question.text for question in asked])
+        names |= {
+            "source": pa.array([question.source for question in asked]),
+            "cluster": pa.array([question.evidence[0].doc_id for question in asked]),
+            "first_rank": pa.array(column.first_rank, from_pandas=True),
+            "cause": pa.array(column.cause),
+        }
+        names |= {name: pa.array(values) for name, values in column.values.items()}
+        tables.append(pa.table(names))
+    parquet.write_table(pa.concat_tables(tables, promote_options="default"), path)

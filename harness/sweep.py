@@ -1,0 +1,73 @@
+"""The main command: checks everything cheap first, opens the sweep, lets Hydra run the cells, closes it.
+
+The parent run is opened before Hydra's main and closed whatever happens around it. (A Hydra callback would be the
+other place; its end is not certain when a launcher fails, and it can't refuse before anything has started.)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from harness import command
+from harness.command import Words
+from harness.errors import HarnessError
+from harness.paths import conf_folder, register_resolvers
+from harness.view import terminal
+
+# Flags that only ask Hydra something; nothing is run.
+_QUESTIONS = {"--help", "-h", "--hydra-help", "--version", "--info", "-i", "--cfg", "-c", "--shell-completion", "-sc"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the sweep that the words describe; gives the exit code: 0, or 1 when anything failed."""
+    words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    try:
+        if _QUESTIONS & {flag.partition("=")[0] for flag in words.flags}:
+            register_resolvers()
+            _hydra(words, [])
+            return 0
+        return _sweep(words)
+    except HarnessError as error:
+        terminal.complain(f"error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        terminal.complain("Interrupted. What was finished is kept.")
+        return 130
+
+
+def _sweep(words: Words) -> int:
+    """Checks, opens, runs and closes one sweep."""
+    from harness import closing, parts
+    from harness.checks import checked
+
+    sweep = checked(words)
+    terminal.say_all(terminal.inputs(sweep.inputs))
+    if sweep.cells[0].config.plan:
+        from harness.plan import plan
+
+        terminal.say_all(plan(sweep))
+        return 0
+    os.environ.pop("MLFLOW_RUN_ID", None)  # it would make every cell write into that one run
+    tracker = parts.tracker(sweep.cells[0].config)
+    record = closing.record(sweep)
+    handle = tracker.open_sweep(record)
+    try:
+        closing.write_sweep_file(sweep, record, handle)
+        folder = sweep.folder if words.is_sweep else sweep.folder / "0"
+        _hydra(words, [f"hydra.{'sweep' if words.is_sweep else 'run'}.dir={command.quote(str(folder))}"])
+        return closing.close(sweep, record, tracker, handle)
+    except BaseException as error:
+        tracker.abort_sweep(handle, str(error) or "Interrupted.")
+        raise
+
+
+def _hydra(words: Words, extra: Sequence[str]) -> None:
+    """Hands the words to Hydra's own entry, which runs the cells through the chosen launcher."""
+    import hydra
+
+    from harness import cell
+
+    sys.argv = [sys.argv[0], *words.flags, *words.overrides, *extra]
+    hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(cell.run)()
