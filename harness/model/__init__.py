@@ -1,8 +1,9 @@
 """Texts into vectors.
 
-Promises: rows have unit length; the same text gives the same vector whatever stands beside it in the batch
-(to cosine 0.99999); nothing is downloaded, and no weights are loaded, before the first text is encoded; what lies
-beyond the model's window is counted, never dropped in silence.
+Promises: rows have unit length (zeros where a static model finds no token in a text); the same text gives the same
+vector whatever stands beside it in the batch (to cosine 0.99999); making a model touches neither disk nor network,
+``identity`` finds its files (and downloads them where only the hub has them), and no weights are loaded before the
+first text is encoded; what lies beyond the model's window is counted, never dropped in silence.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Model(Protocol):
     def identity(self) -> Mapping[str, Any]:
         """All that changes a vector: name, revision, sha256 of the weights, prompts, window, precision, dim.
 
-        JSON values only. Finding it loads no weights into memory. Raises ``ModelError`` when the model can't be found.
+        JSON values only. Finding it loads no weights into memory and imports no torch. Raises ``ModelError`` when the model can't be found.
         """
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:

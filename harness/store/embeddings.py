@@ -1,0 +1,181 @@
+"""Embeddings that are computed once: by model, role and text, on disk, shared by cells and processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from harness.errors import StoreError
+from harness.progress import bar
+from harness.records import Encoded, IntArray
+from harness.store.shard import HASH, Hashes, put, take
+from harness.store.space import Space
+
+Role: TypeAlias = Literal["document", "query"]
+_SCHEME = 1
+# A slice is what kill -9 costs at most: it starts with so many texts and doubles while slices take under a second.
+SLICE_TEXTS = 256
+LARGEST_SLICE = 8_192
+_SLICE_SECONDS = 1.0
+
+
+class Encoder(Protocol):
+    """What is wrapped: an embedding model as the stage ``model`` promises it."""
+
+    name: str
+
+    def identity(self) -> Mapping[str, Any]:
+        """All that changes a vector, as JSON values."""
+
+    def encode_documents(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of passages."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of questions."""
+
+
+class EmbeddingStore:
+    """A folder of embeddings. Nothing is created before something is written."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def space(self, identity: Mapping[str, Any], role: Role) -> Space:
+        """The embeddings of one model in one role.
+
+        The other role's prompt is no part of the key: another question prompt must not cost the passages.
+        """
+        other = "query_prompt" if role == "document" else "document_prompt"
+        key = {"scheme": _SCHEME, "role": role, "model": {k: v for k, v in identity.items() if k != other}}
+        text = json.dumps(key, sort_keys=True, ensure_ascii=True)
+        return Space(self.folder / hashlib.sha256(text.encode()).hexdigest()[:32], int(identity["dim"]))
+
+    def prepare(self, space: Space, identity: Mapping[str, Any], role: Role) -> None:
+        """Makes the space's folder, with a note for people of what it holds. Raises ``StoreError``."""
+        note = space.folder / "model.json"
+        aside = space.folder / f".{uuid.uuid4().hex}.part"
+        try:
+            space.folder.mkdir(parents=True, exist_ok=True)
+            # Written every time: a folder that can't be written must be known before hours of embedding.
+            aside.write_text(
+                json.dumps({"role": role, **identity}, indent=1, sort_keys=True), encoding="utf-8"
+            )
+            aside.replace(note)
+        except OSError as error:
+            raise _unwritable(self.folder, error, 0) from error
+
+
+class CachedModel:
+    """A model that computes no text twice; it keeps the same promises as the model it wraps.
+
+    Counters, over all calls: ``texts_embedded`` (computed), ``texts_cached`` (the rest: kept from before, or the same
+    text again), ``embed_seconds`` and ``embed_tokens`` (time and seen tokens of what was computed).
+    """
+
+    def __init__(self, model: Encoder, store: EmbeddingStore) -> None:
+        self.name = model.name
+        self.texts_embedded = 0
+        self.texts_cached = 0
+        self.embed_seconds = 0.0
+        self.embed_tokens = 0
+        self._model = model
+        self._store = store
+        self._spaces: dict[Role, Space] = {}
+
+    def identity(self) -> Mapping[str, Any]:
+        """The wrapped model's identity."""
+        return self._model.identity()
+
+    def encode_documents(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of passages; only those that were never computed cost anything."""
+        return self._encode(texts, "document", self._model.encode_documents)
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of questions; only those that were never computed cost anything."""
+        return self._encode(texts, "query", self._model.encode_queries)
+
+    def cached(self, texts: Sequence[str], role: Role) -> int:
+        """How many of the texts need no computing. Loads no weights."""
+        unique, _, inverse = _unique(texts)
+        if not len(unique):
+            return 0
+        counts = np.bincount(inverse, minlength=len(unique))
+        return int(counts[self._space(role).has(unique)].sum())
+
+    def _space(self, role: Role) -> Space:
+        if role not in self._spaces:
+            self._spaces[role] = self._store.space(self.identity(), role)
+        return self._spaces[role]
+
+    def _encode(
+        self, texts: Sequence[str], role: Role, encode: Callable[[Sequence[str]], Encoded]
+    ) -> Encoded:
+        unique, first, inverse = _unique(texts)
+        space = self._space(role)
+        result, found = space.find(unique)
+        missing = np.flatnonzero(~found)
+        if len(missing):
+            self._store.prepare(space, self.identity(), role)
+            lengths = np.fromiter((len(texts[first[i]]) for i in missing), dtype=np.int64, count=len(missing))
+            # Longest first: slices of like length need little padding, and the estimate of what remains is cautious.
+            missing = missing[np.argsort(-lengths, kind="stable")]
+            for rows, part in self._slices(texts, first, missing, role, encode):
+                self._keep(space, unique[rows], part)
+                put(result, rows, part)
+            space.tidy()
+        self.texts_embedded += len(missing)
+        self.texts_cached += len(texts) - len(missing)
+        return take(result, inverse)
+
+    def _slices(
+        self,
+        texts: Sequence[str],
+        first: IntArray,
+        missing: IntArray,
+        role: Role,
+        encode: Callable[[Sequence[str]], Encoded],
+    ) -> Iterator[tuple[IntArray, Encoded]]:
+        size, start = SLICE_TEXTS, 0
+        with bar("embedding", len(missing), "chunks" if role == "document" else "questions") as progress:
+            while start < len(missing):
+                rows = missing[start : start + size]
+                began = time.perf_counter()
+                part = encode([texts[i] for i in first[rows].tolist()])
+                seconds = time.perf_counter() - began
+                self.embed_seconds += seconds
+                self.embed_tokens += int(part.seen_tokens.sum())
+                yield rows, part
+                progress.update(len(rows))
+                start += len(rows)
+                size = min(size * 2, LARGEST_SLICE) if seconds < _SLICE_SECONDS else size
+
+    def _keep(self, space: Space, hashes: Hashes, part: Encoded) -> None:
+        try:
+            space.add(hashes, part)
+        except OSError as error:
+            kept = sum(len(shard) for shard in space.shards())
+            raise _unwritable(self._store.folder, error, kept) from error
+
+
+def _unique(texts: Sequence[str]) -> tuple[Hashes, IntArray, IntArray]:
+    """Hashes of the different texts (sorted), the place of each one's first text, and the hash of every text."""
+    hashes = b"".join(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
+    unique, first, inverse = np.unique(
+        np.frombuffer(hashes, dtype=HASH), return_index=True, return_inverse=True
+    )
+    return unique, first.astype(np.int64), inverse.astype(np.int64)
+
+
+def _unwritable(folder: Path, error: OSError, kept: int) -> StoreError:
+    return StoreError(
+        f"The embedding store {folder} can't be written ({error.strerror or error}); {kept} embeddings of this model are kept in it. "
+        "Free space there or choose another folder (cache_dir=), and run the same command again: only what is missing is computed.",
+        where=folder,
+    )
