@@ -7,10 +7,13 @@ agrees with an independent implementation; the same ranking gives the same bytes
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from harness.records import Chunks, Encoded, IntArray, Kind, Question, Ranking, Scores
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking, Scores
 from harness.tokens import TokenMap
+
+if TYPE_CHECKING:  # it imports from this package
+    from harness.metrics.judged import Judged
 
 FirstRanks = Callable[[Sequence[IntArray]], IntArray]
 
@@ -41,4 +44,18 @@ class Metrics(Protocol):
         ``tokens[d]`` maps ``chunks.documents[d]`` (for cutting at a budget). ``first_ranks`` is asked, with the relevant
         rows of every question, for the rank of the first one in the whole ranking. ``encoded`` says what the model saw of each chunk row
         (None: everything). ``primary`` is the metric at whose k or budget questions are diagnosed.
+        """
+
+
+class Measure(Protocol):
+    """One metric, or a few that belong together; a class of its own in a file of its own."""
+
+    @property
+    def chunk_independent(self) -> bool:
+        """True when cells with different chunks may be compared by it."""
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """Metric name to float64 (questions,); empty when it does not apply to this kind of question.
+
+        It must work for no questions at all: so the names are found before anything is paid for.
         """

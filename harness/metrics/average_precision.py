@@ -1,0 +1,31 @@
+"""Precision at every relevant row, averaged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.metrics.judged import Judged
+from harness.metrics.sums import sum_by
+from harness.records import FloatArray
+
+
+class AveragePrecision:
+    """``map_at_k``: sum of the precision at each relevant row in the first k / all relevant rows, in [0, 1].
+
+    As trec_eval's ``map_cut``: rows that can't fit into k count below the line too. 0 when nothing is relevant.
+    """
+
+    chunk_independent = False
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """float64 (questions,) for every k."""
+        question, _, _, rank = judged.relevant
+        rank = rank[np.lexsort((rank, question))]
+        position = np.arange(len(question)) - np.searchsorted(question, question) + 1
+        precision = position / rank.astype(np.float64)
+        relevant = np.maximum(judged.relevant_rows(), 1)
+        values = {}
+        for k in judged.ks:
+            top = np.where(rank <= k, precision, 0.0)
+            values[f"map_at_{k}"] = sum_by(question, top, judged.questions) / relevant
+        return values

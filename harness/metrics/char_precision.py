@@ -1,0 +1,27 @@
+"""The published chunking report's precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.metrics.judged import Judged
+from harness.records import FloatArray
+
+
+class CharPrecision:
+    """``char_precision_at_k``: labelled characters in the first k rows / characters of these rows, in [0, 1].
+
+    Above the line each character counts once, below it as often as it was retrieved. 0 when nothing came back. Chunks
+    only. Source: Smith and Troynikov 2024.
+    """
+
+    chunk_independent = True
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """float64 (questions,) for every k."""
+        found = judged.characters
+        if found is None:
+            return {}
+        return {
+            f"char_precision_at_{k}": found.found(k) / np.maximum(found.retrieved_at(k), 1) for k in judged.ks
+        }

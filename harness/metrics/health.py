@@ -1,0 +1,86 @@
+"""Is a cell's score to be trusted: how big its chunks are, and how much of the text no vector ever saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.metrics.blanks import InkOffsets
+from harness.metrics.labels import read_labels
+from harness.metrics.overlap import meeting, union_lengths
+from harness.metrics.seen import seen_ink, seen_part
+from harness.records import Chunks, Encoded, Question
+
+
+def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question]) -> dict[str, float]:
+    """Figures that stand beside a cell's scores.
+
+    ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens (nearest rank).
+    ``truncated_chunks``: how many the model could not read to their end. ``unseen_tokens``, ``unseen_evidence``: share, in [0, 1],
+    of the text's tokens and of the questions' evidence that no vector ever saw. ``encoded`` None means that no model read the
+    chunks: nothing is truncated.
+    """
+    tokens = chunks.tokens
+    figures = {
+        "chunks": float(len(chunks)),
+        "chunk_tokens_mean": float(tokens.mean()) if len(chunks) else 0.0,
+        "chunk_tokens_p95": float(np.percentile(tokens, 95, method="inverted_cdf")) if len(chunks) else 0.0,
+    }
+    if encoded is None or not len(chunks):
+        return figures | {"truncated_chunks": 0.0, "unseen_tokens": 0.0, "unseen_evidence": 0.0}
+    return figures | {
+        "truncated_chunks": float(np.count_nonzero(encoded.seen_tokens < encoded.tokens)),
+        "unseen_tokens": unseen_tokens(chunks, encoded),
+        "unseen_evidence": unseen_evidence(chunks, encoded, questions),
+    }
+
+
+def unseen_tokens(chunks: Chunks, encoded: Encoded) -> float:
+    """The share of the text's tokens, in the model's tokenizer, that no vector saw, in [0, 1].
+
+    A character that any chunk's vector saw is seen. Exact where chunks do not overlap; where they do, a chunk's tokens
+    are taken as spread evenly, over its seen characters and over its unseen ones, and each character is counted once.
+    """
+    seen = seen_part(chunks, encoded)
+    prefix = np.array([len(document.embed_prefix) for document in chunks.documents], dtype=np.int64)[
+        chunks.doc
+    ]
+    read = np.minimum(encoded.seen_chars, prefix + chunks.end - chunks.start)
+    head_density = encoded.seen_tokens / np.maximum(read, 1)
+    tail = prefix + chunks.end - chunks.start - read
+    tail_density = (encoded.tokens - encoded.seen_tokens) / np.maximum(tail, 1)
+    stride = 1 + int(chunks.end.max(initial=0))
+    reach = np.maximum.accumulate(chunks.doc * stride + chunks.end)
+    before = np.maximum(np.concatenate(([0], reach[:-1])) - chunks.doc * stride, 0)
+    # Each character is counted in the first chunk that holds it.
+    new = np.minimum(np.maximum(chunks.start, before), chunks.end)
+    new_tail = np.maximum(new, seen.end)
+    pairs = meeting(seen, chunks.doc, new_tail, chunks.end)
+    low = np.maximum(seen.start[pairs.row], new_tail[pairs.span])
+    high = np.minimum(seen.end[pairs.row], chunks.end[pairs.span])
+    elsewhere = union_lengths(pairs.span, low, high, len(chunks))
+    everything = head_density * (new_tail - new) + tail_density * (chunks.end - new_tail)
+    unseen = tail_density * (chunks.end - new_tail - elsewhere)
+    return float(unseen.sum() / everything.sum()) if everything.sum() > 0 else 0.0
+
+
+def unseen_evidence(chunks: Chunks, encoded: Encoded, questions: Sequence[Question]) -> float:
+    """The share of evidence characters, white space aside, that no vector saw, in [0, 1].
+
+    Of an evidence and its alternatives the one seen best counts. Evidence in documents that are not in the corpus is
+    left out: it is lost, not unseen.
+    """
+    labels = read_labels(questions, chunks)
+    if not labels.units:
+        return 0.0
+    doc, start, end = labels.place_doc, labels.place_start, labels.place_end
+    ink = InkOffsets(chunks.documents, doc)
+    total = ink.before(doc, end) - ink.before(doc, start)
+    total = np.where(doc < 0, 0, total)
+    unseen = total - seen_ink(seen_part(chunks, encoded), doc, start, end, ink)
+    # A place that is not there loses against every other.
+    share = np.where(doc < 0, 2.0, unseen / np.maximum(total, 1))
+    order = np.lexsort((share, labels.place_unit))
+    best = order[np.searchsorted(labels.place_unit, np.arange(labels.units))]
+    return float(unseen[best].sum() / max(int(total[best].sum()), 1))

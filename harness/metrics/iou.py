@@ -1,0 +1,30 @@
+"""The published chunking report's intersection over union."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.metrics.judged import Judged
+from harness.records import FloatArray
+
+
+class Iou:
+    """``iou_at_k``: labelled characters in the first k rows / (characters of these rows + labelled ones not found).
+
+    In [0, 1]. Retrieved characters count as often as they were retrieved, as in the report. Chunks only. Source: Smith and
+    Troynikov 2024.
+    """
+
+    chunk_independent = True
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """float64 (questions,) for every k."""
+        characters = judged.characters
+        if characters is None:
+            return {}
+        values = {}
+        for k in judged.ks:
+            found = characters.found(k)
+            either = characters.retrieved_at(k) + characters.gold - found
+            values[f"iou_at_{k}"] = found / np.maximum(either, 1)
+        return values

@@ -1,0 +1,84 @@
+"""What a measure sees of one cell: rankings next to what the labels say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.metrics.characters import Characters
+from harness.metrics.coverage import Coverage, Reach
+from harness.metrics.labels import Labels
+from harness.metrics.reading import reach_of_k
+from harness.metrics.relevance import Relevant
+from harness.metrics.sums import sum_by
+from harness.records import FloatArray, IntArray, Kind
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The rankings of some questions of one kind, judged.
+
+    ``ks`` and ``budgets`` (tokens; empty for documents) are those asked for; ``complete_at`` is the share from which
+    an evidence counts as covered. ``relevant``: every relevant row. ``unit_rank``: int64 (units,), rank of
+    the first row in the ranking that is relevant to the unit, else ``UNRANKED``. ``first_rank``: float64 (questions,), nan when no row is
+    relevant or comes back. ``tokens``: int64 (questions, depth), tokens read down to each rank. ``characters``: None for documents.
+    """
+
+    kind: Kind
+    ks: tuple[int, ...]
+    budgets: tuple[int, ...]
+    complete_at: float
+    labels: Labels
+    relevant: Relevant
+    unit_rank: IntArray
+    first_rank: FloatArray
+    coverage: Coverage
+    tokens: IntArray
+    reach_of: Mapping[int, Reach]
+    characters: Characters | None
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return self.labels.questions
+
+    def reach_at(self, k: int) -> Reach:
+        """The first ``k`` rows of every question."""
+        return reach_of_k(self.questions, k)
+
+    def covered_at(self, k: int) -> FloatArray:
+        """float64 (units,): the share of each unit of evidence inside the first ``k`` rows."""
+        return self.coverage.covered(self.reach_at(k))
+
+    def covered_within(self, budget: int) -> FloatArray:
+        """float64 (units,): the share of each unit of evidence inside the first ``budget`` tokens."""
+        return self.coverage.covered(self.reach_of[budget])
+
+    def is_complete(self, covered: FloatArray) -> npt.NDArray[np.bool_]:
+        """For each unit, bool (units,): ``covered`` is enough to count as covered."""
+        # The margin keeps 9 of 10 characters from failing 0.9 by a rounding error.
+        return covered >= self.complete_at - 1e-9
+
+    def mean_over_evidence(self, values: FloatArray) -> FloatArray:
+        """float64 (questions,): the mean over each question's units of float64 (units,); 0 without evidence."""
+        owner = self.labels.unit_question
+        total = sum_by(owner, values, self.questions)
+        return total / np.maximum(np.bincount(owner, minlength=self.questions), 1)
+
+    def gains(self, k: int) -> IntArray:
+        """int64 (questions, k): the grade of each of the first ``k`` rows, 0 where it is not relevant."""
+        gains = np.zeros((self.questions, k), dtype=np.int64)
+        top = self.relevant.rank <= k
+        gains[self.relevant.question[top], self.relevant.rank[top] - 1] = self.relevant.grade[top]
+        return gains
+
+    def relevant_rows(self) -> IntArray:
+        """int64 (questions,): how many rows are relevant, in the ranking or not."""
+        return np.bincount(self.relevant.question, minlength=self.questions)
+
+    def relevant_rows_at(self, k: int) -> IntArray:
+        """int64 (questions,): how many of the first ``k`` rows are relevant."""
+        return np.bincount(self.relevant.question[self.relevant.rank <= k], minlength=self.questions)

@@ -1,0 +1,36 @@
+"""Graded relevance, discounted by rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.metrics.judged import Judged
+from harness.metrics.sums import sum_by
+from harness.records import FloatArray
+
+
+class Ndcg:
+    """``ndcg_at_k``: sum of grade / log2(rank + 1) over the first k rows / the same of the best order, in [0, 1].
+
+    Linear gain, as trec_eval's ``ndcg_cut``. 0 when nothing is relevant. Source: Järvelin and Kekäläinen 2002.
+    """
+
+    chunk_independent = False
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """float64 (questions,) for every k."""
+        question, _, grade, rank = judged.relevant
+        # By rank, so that sums run in one order whatever the rows are called.
+        order = np.lexsort((rank, question))
+        found = grade[order] / np.log2(rank[order] + 1.0)
+        ideal_order = np.lexsort((-grade, question))
+        first = np.searchsorted(question, question)
+        ideal_rank = np.arange(len(question)) - first + 1
+        best = grade[ideal_order] / np.log2(ideal_rank + 1.0)
+        values = {}
+        for k in judged.ks:
+            top = np.where(rank[order] <= k, found, 0.0)
+            dcg = sum_by(question, top, judged.questions)
+            ideal = sum_by(question, np.where(ideal_rank <= k, best, 0.0), judged.questions)
+            values[f"ndcg_at_{k}"] = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=ideal > 0)
+        return values

@@ -1,0 +1,20 @@
+"""The best precision a chunking allows."""
+
+from __future__ import annotations
+
+from harness.metrics.judged import Judged
+from harness.records import FloatArray
+
+
+class PrecisionOmega:
+    """``precision_omega``: precision in characters if exactly the chunks that touch a label came back, in [0, 1].
+
+    A property of the chunks and the labels; no ranking enters. Labelled characters in no chunk count below the line. 0 when
+    no chunk touches a label. Chunks only. Source: Smith and Troynikov 2024.
+    """
+
+    chunk_independent = True
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """float64 (questions,)."""
+        return {} if judged.characters is None else {"precision_omega": judged.characters.perfect}

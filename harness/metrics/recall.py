@@ -1,0 +1,24 @@
+"""The share of the evidence that was read."""
+
+from __future__ import annotations
+
+from harness.metrics.judged import Judged
+from harness.records import FloatArray
+
+
+class Recall:
+    """``recall_at_k``, ``recall_at_B_tokens``: mean over the evidence of the share that was read, in [0, 1].
+
+    Characters, white space aside, inside the union of the rows; the best of an evidence's alternatives; a whole
+    document is 1 or 0. With one relevant chunk per question and labels that are chunks it equals ``hit_at_k``.
+    """
+
+    chunk_independent = True
+
+    def score(self, judged: Judged) -> dict[str, FloatArray]:
+        """float64 (questions,) for every k and budget."""
+        at_k = {f"recall_at_{k}": judged.mean_over_evidence(judged.covered_at(k)) for k in judged.ks}
+        return at_k | {
+            f"recall_at_{b}_tokens": judged.mean_over_evidence(judged.covered_within(b))
+            for b in judged.budgets
+        }

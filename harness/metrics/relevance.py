@@ -1,0 +1,100 @@
+"""Which rows are relevant to which question, and at what rank they stand."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.metrics.blanks import InkOffsets
+from harness.metrics.labels import Labels
+from harness.metrics.overlap import Pairs
+from harness.records import Chunks, FloatArray, IntArray
+
+# The rank of a row that is not in the ranking: below every other.
+UNRANKED = np.iinfo(np.int64).max
+
+
+class Relevant(NamedTuple):
+    """Every relevant row of every question, in the ranking or not; int64 (pairs,) each, by question, then row.
+
+    ``grade`` is the best grade among the evidence it is relevant to. ``rank`` counts from 1, ``UNRANKED`` for a row
+    that is not in the ranking.
+    """
+
+    question: IntArray
+    row: IntArray
+    grade: IntArray
+    rank: IntArray
+
+    def rows_of(self, questions: int) -> list[IntArray]:
+        """The relevant rows of each question."""
+        return np.split(self.row, np.searchsorted(self.question, np.arange(1, questions)))[:questions]
+
+
+class Overlap(NamedTuple):
+    """Places and the chunks they share a non-blank character with.
+
+    ``place``, ``row`` int64 (pairs,); ``low``, ``high`` int64 (pairs,): what they share, in non-blank characters of
+    the document; ``of_row``, ``of_place`` int64 (pairs,): non-blank characters of the chunk and of the place.
+    """
+
+    place: IntArray
+    row: IntArray
+    low: IntArray
+    high: IntArray
+    of_row: IntArray
+    of_place: IntArray
+
+
+def overlap_in_ink(chunks: Chunks, labels: Labels, pairs: Pairs, ink: InkOffsets) -> Overlap:
+    """What each pair of a place and a chunk shares, white space aside."""
+    place, row = pairs
+    doc = labels.place_doc[place]
+    row_low, row_high = ink.before(doc, chunks.start[row]), ink.before(doc, chunks.end[row])
+    low, high = ink.before(doc, labels.place_start[place]), ink.before(doc, labels.place_end[place])
+    shared_low, shared_high = np.maximum(row_low, low), np.minimum(row_high, high)
+    kept = shared_high > shared_low
+    columns = (place, row, shared_low, shared_high, row_high - row_low, high - low)
+    return Overlap(*(column[kept] for column in columns))
+
+
+def is_relevant(overlap: Overlap, min_overlap: float) -> npt.NDArray[np.bool_]:
+    """For each pair, bool (pairs,): the two share at least ``min_overlap`` of the shorter, white space aside.
+
+    Counted without white space because chunkers may leave it out: so every evidence keeps a relevant chunk with
+    any chunker that leaves out nothing else, as long as ``min_overlap`` is at most 0.5.
+    """
+    shorter: FloatArray = np.minimum(overlap.of_row, overlap.of_place).astype(np.float64)
+    # The margin keeps a share such as 3 of 10 from failing 0.3 by a rounding error.
+    return overlap.high - overlap.low >= min_overlap * shorter - 1e-9
+
+
+def best_grades(question: IntArray, row: IntArray, grade: IntArray, rank: IntArray) -> Relevant:
+    """One entry per question and row, with its best grade; int64 (pairs,) each, in any order."""
+    order = np.lexsort((-grade, row, question))
+    question, row = question[order], row[order]
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = (np.diff(question) != 0) | (np.diff(row) != 0)
+    return Relevant(question[fresh], row[fresh], grade[order][fresh], rank[order][fresh])
+
+
+def ranks_of(ranking_rows: IntArray, question: IntArray, row: IntArray, rows: int) -> IntArray:
+    """int64 (pairs,): the rank, from 1, of each ``row`` in the ranking of its ``question``, else ``UNRANKED``.
+
+    ``question`` must be ascending; a negative row is in no ranking; ``rows`` is how many rows exist. A row that stands twice in a ranking counts at its better rank.
+    """
+    found = np.full(len(row), UNRANKED, dtype=np.int64)
+    # One table for all questions, wiped after each: the work is depth + pairs, whatever the number of rows.
+    table = np.full(rows + 1, UNRANKED, dtype=np.int64)
+    ranks = np.arange(ranking_rows.shape[1], 0, -1)
+    asked, first, count = np.unique(question, return_index=True, return_counts=True)
+    last = first + count
+    for q, low, high in zip(asked, first, last, strict=True):
+        backwards = ranking_rows[q, ::-1]
+        table[backwards] = ranks
+        table[-1] = UNRANKED
+        found[low:high] = table[np.maximum(row[low:high], -1)]
+        table[backwards] = UNRANKED
+    return found

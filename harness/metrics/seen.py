@@ -1,0 +1,40 @@
+"""What of the documents some vector saw: a model reads the start of every chunk, up to its window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from harness.metrics.blanks import InkOffsets
+from harness.metrics.overlap import Pairs, meeting, union_lengths
+from harness.records import Chunks, Encoded, IntArray
+
+
+def seen_part(chunks: Chunks, encoded: Encoded) -> Chunks:
+    """The chunks, each ending where the model stopped reading.
+
+    The document's ``embed_prefix`` is read first and takes its room in the window.
+    """
+    prefix = np.array([len(document.embed_prefix) for document in chunks.documents], dtype=np.int64)
+    read = np.maximum(encoded.seen_chars - prefix[chunks.doc], 0) if len(chunks) else encoded.seen_chars
+    return replace(chunks, end=np.minimum(chunks.end, chunks.start + read))
+
+
+def ink_inside(
+    chunks: Chunks, doc: IntArray, start: IntArray, end: IntArray, ink: InkOffsets
+) -> tuple[IntArray, IntArray, Pairs]:
+    """Where chunks lie inside spans: low and high offset in non-blank characters, int64 (pairs,), and the pairs.
+
+    ``doc``, ``start``, ``end`` int64 (spans,) give the spans.
+    """
+    pairs = meeting(chunks, doc, start, end)
+    span, row = pairs
+    low = ink.before(doc[span], np.maximum(chunks.start[row], start[span]))
+    return low, ink.before(doc[span], np.minimum(chunks.end[row], end[span])), pairs
+
+
+def seen_ink(seen: Chunks, doc: IntArray, start: IntArray, end: IntArray, ink: InkOffsets) -> IntArray:
+    """int64 (spans,): non-blank characters of each span that lie in ``seen``, each once."""
+    low, high, pairs = ink_inside(seen, doc, start, end, ink)
+    return union_lengths(pairs.span, low, high, len(doc))

@@ -1,0 +1,135 @@
+"""All metrics of a cell, computed together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from harness.errors import SettingError
+from harness.metrics import FirstRanks, Measure
+from harness.metrics.diagnosis import diagnose
+from harness.metrics.judging import Rules, judge
+from harness.metrics.reading import tokens_read
+from harness.records import Chunks, Encoded, FloatArray, Kind, Question, Ranking, Scores
+from harness.tokens import TokenMap
+
+# Every cell keeps its rankings at least this deep, so that a later k needs no new search.
+_MIN_DEPTH = 100
+
+
+class Suite:
+    """A set of measures over rankings that are judged once.
+
+    ``measures``: name to measure, in the order in which the metrics are shown. ``budgets``: tokens of context, ascending.
+    ``min_overlap``: a row is relevant when it and an evidence share this much of the shorter, above 0 at any rate; at most 0.5,
+    or an evidence cut in two might keep no relevant chunk. ``complete_at``: the share, in (0, 1], from which an evidence
+    counts as covered. Raises ``SettingError``.
+    """
+
+    def __init__(
+        self,
+        measures: Mapping[str, Measure],
+        budgets: Sequence[int] = (500, 1000, 2000, 4000),
+        min_overlap: float = 0.5,
+        complete_at: float = 0.9,
+    ) -> None:
+        _check(budgets, min_overlap, complete_at)
+        if not measures:
+            raise SettingError(
+                "metrics.measures is empty; name at least one measure.", key="metrics.measures"
+            )
+        self._measures = dict(measures)
+        self._rules = Rules(tuple(budgets), float(min_overlap), float(complete_at))
+
+    def depth(self, ks: Sequence[int], rows: int) -> int:
+        """How deep a ranking must go at least: 100, the largest k, and never more than ``rows``."""
+        return min(rows, max(_MIN_DEPTH, *ks))
+
+    def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
+        """True when a ranking of chunks fills the largest budget for every question, or holds all that came back."""
+        if ranking.depth >= len(chunks) or not self._rules.budgets:
+            return True
+        if not ranking.depth:
+            return False
+        exhausted = ranking.rows[:, -1] < 0
+        full = tokens_read(chunks, ranking.rows[~exhausted])[:, -1] >= max(self._rules.budgets)
+        return bool(full.all())
+
+    def score(
+        self,
+        kind: Kind,
+        questions: Sequence[Question],
+        ranking: Ranking,
+        chunks: Chunks,
+        tokens: Sequence[TokenMap],
+        ks: Sequence[int],
+        first_ranks: FirstRanks,
+        encoded: Encoded | None,
+        primary: str,
+    ) -> Scores:
+        """Every metric of ``questions``, with their diagnosis; see ``harness.metrics.Metrics``.
+
+        For documents every metric is chunk independent: a document row is the same whatever the chunks.
+        """
+        judged = judge(kind, questions, ranking, chunks, tokens, ks, first_ranks, self._rules)
+        values: dict[str, FloatArray] = {}
+        independent: set[str] = set()
+        for name, measure in self._measures.items():
+            scored = measure.score(judged)
+            _check_scored(name, scored, values, len(questions))
+            values |= scored
+            if measure.chunk_independent or kind == "document":
+                independent |= scored.keys()
+        return Scores(
+            kind=kind,
+            question_ids=tuple(question.question_id for question in questions),
+            values=values,
+            chunk_independent=frozenset(independent),
+            cause=diagnose(judged, ranking, chunks, encoded, primary),
+            first_rank=judged.first_rank,
+        )
+
+    def names(self, kind: Kind, ks: Sequence[int]) -> tuple[str, ...]:
+        """The names of the metrics that ``score`` will give, in order; found without any data."""
+        none = np.zeros(0, dtype=np.int64)
+        nothing = Ranking(np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.float32))
+        empty = Chunks((), none, none, none, none)
+        scores = self.score(kind, (), nothing, empty, (), ks, lambda _: none, None, "")
+        return tuple(scores.values)
+
+
+def _check(budgets: Sequence[int], min_overlap: float, complete_at: float) -> None:
+    if list(budgets) != sorted(set(budgets)) or any(not isinstance(b, int) or b < 1 for b in budgets):
+        raise SettingError(
+            f"metrics.budgets is {list(budgets)}; it must be ascending whole numbers of tokens, each at least 1.",
+            key="metrics.budgets",
+        )
+    if not 0 <= min_overlap <= 0.5:
+        raise SettingError(
+            f"metrics.min_overlap is {min_overlap}; it must lie in 0 to 0.5, or evidence cut in two halves "
+            "might keep no relevant chunk.",
+            key="metrics.min_overlap",
+        )
+    if not 0 < complete_at <= 1:
+        raise SettingError(
+            f"metrics.complete_at is {complete_at}; it must be above 0 and at most 1.",
+            key="metrics.complete_at",
+        )
+
+
+def _check_scored(
+    name: str, scored: Mapping[str, FloatArray], earlier: Mapping[str, FloatArray], questions: int
+) -> None:
+    """A measure may be anybody's, so what it gives is checked."""
+    key = f"metrics.measures.{name}"
+    twice = sorted(scored.keys() & earlier.keys())
+    if twice:
+        raise SettingError(f"{key} gives {', '.join(twice)}, which an earlier measure gives too.", key=key)
+    for metric, column in scored.items():
+        if column.shape != (questions,) or column.dtype != np.float64:
+            raise SettingError(
+                f"{key} gives {metric} as {column.dtype} {column.shape}; it must be float64 ({questions},): one value "
+                "for each question.",
+                key=key,
+            )
