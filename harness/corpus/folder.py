@@ -1,0 +1,112 @@
+"""A folder of text files, read recursively."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.corpus import Loaded
+from harness.corpus.encodings import decode, detect
+from harness.corpus.gather import Notes, gather
+from harness.corpus.title import title_of
+from harness.corpus.walk import Found, files_below
+from harness.errors import InputError, SettingError
+from harness.progress import bar
+from harness.records import Document
+
+
+class FolderCorpus:
+    """Every file below ``path`` whose name matches ``pattern``; a document's id is its path from there, with ``/``.
+
+    ``pattern`` is a glob or a list of globs; ``*.md`` is looked for in all folders, ``guides/**/*.md`` from the top. Case
+    does not matter. Hidden files and folders are passed over. The order is that of the ids.
+    """
+
+    def __init__(self, path: str, pattern: str | Sequence[str], name: str | None = None) -> None:
+        self.path = Path(path).expanduser()
+        self.patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern or ())
+        if not self.patterns or not all(isinstance(glob, str) and glob.strip() for glob in self.patterns):
+            raise SettingError(
+                f"corpus.pattern is {pattern!r}; it must be a glob such as '*.md' or a list of globs.",
+                key="corpus.pattern",
+            )
+        self.name = name or self.path.resolve().name
+
+    def load(self) -> Loaded:
+        """All documents; see ``harness.corpus``."""
+        if not self.path.is_dir():
+            raise InputError(_no_folder(self.path), path=self.path)
+        notes = Notes()
+        files = self._matching(notes)
+        looked_for = f"files named {', '.join(self.patterns)}, in all folders"
+        return gather(_documents(files, notes), notes, source=self.path, looked_for=looked_for)
+
+    def _matching(self, notes: Notes) -> list[Found]:
+        wanted = re.compile("|".join(_regex(glob) for glob in self.patterns), re.IGNORECASE).fullmatch
+        passed_over: Counter[str] = Counter()
+        matching = []
+        for file in files_below(self.path, wanted, notes):
+            if wanted(file.doc_id):
+                matching.append(file)
+            else:
+                passed_over[Path(file.doc_id).suffix.lower() or "no extension"] += 1
+        for suffix, count in sorted(passed_over.items()):
+            notes.add("other formats", suffix, f"{count:,} {'file' if count == 1 else 'files'}")
+        return matching
+
+
+def _documents(files: Sequence[Found], notes: Notes) -> Iterator[Document]:
+    with bar("Reading", len(files), "files") as progress:
+        for position, file in enumerate(files):
+            progress.update(1)
+            text = _text(file, notes)
+            if text is not None:
+                yield Document(file.doc_id, text, title=title_of(file.doc_id, text), position=position)
+
+
+def _text(file: Found, notes: Notes) -> str | None:
+    try:
+        data = file.path.read_bytes()
+    except OSError as error:
+        notes.add("unreadable", file.doc_id, (error.strerror or str(error)).lower())
+        return None
+    encoding = detect(data)
+    if encoding is None:
+        notes.add("binary", file.doc_id)
+        return None
+    if encoding.detail:
+        notes.add("not UTF-8", file.doc_id, encoding.detail)
+    return decode(data, encoding)
+
+
+def _regex(glob: str) -> str:
+    """A regular expression for paths with ``/``. Without a ``/`` of its own, a glob is about the file's name only."""
+    parts = glob.removeprefix("./").split("/")
+    if len(parts) == 1 and parts != ["**"]:
+        parts.insert(0, "**")
+    pieces = ["(?:[^/]+/)*" if part == "**" else _segment(part) + "/" for part in parts[:-1]]
+    return "".join(pieces) + ("(?:[^/]+/)*[^/]+" if parts[-1] == "**" else _segment(parts[-1]))
+
+
+def _segment(glob: str) -> str:
+    """One path segment of a glob; ``fnmatch`` would let its ``*`` run over a ``/``."""
+    pieces = []
+    for part in re.split(r"(\*|\?|\[!?[^\]/]+\])", glob):
+        if part.startswith("[") and len(part) > 1:
+            pieces.append("[" + part[1:].replace("\\", r"\\").replace("!", "^", part[1] == "!"))
+        else:
+            pieces.append({"*": "[^/]*", "?": "[^/]"}.get(part) or re.escape(part))
+    return "".join(pieces)
+
+
+def _no_folder(path: Path) -> str:
+    if path.exists():
+        return (
+            f"corpus.path is {path}, which is a file; corpus=folder reads a folder. Give the folder that the file is in, "
+            "or use corpus=jsonl for a JSONL file."
+        )
+    return (
+        f"corpus.path is {path}, and there is no such folder (looked from {Path.cwd()}). Check the spelling."
+    )

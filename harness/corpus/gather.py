@@ -1,0 +1,82 @@
+"""Documents as they come from a source into one corpus: what is left out is named, ids are unique, a digest is taken."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.corpus import Loaded
+from harness.errors import InputError
+from harness.records import Document
+
+
+class Notes:
+    """What was noticed, by kind: the names concerned, each with its detail."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, kind: str, name: str, detail: str = "") -> None:
+        """Records that ``name`` is of ``kind``, for instance ``not UTF-8``, ``old.txt``, ``cp1252``."""
+        self._names[kind].append(f"{name} ({detail})" if detail else name)
+
+    def frozen(self) -> dict[str, tuple[str, ...]]:
+        """Kind to names, both in the order of their finding."""
+        return {kind: tuple(names) for kind, names in self._names.items()}
+
+
+def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_for: str) -> Loaded:
+    """The corpus of ``documents``, which are read once and in order.
+
+    Blank documents are left out; equal texts are kept and named; the same id again with the same text and prefix is
+    left out. Raises ``InputError`` for an id with two different texts, and when nothing is left; ``looked_for`` says in that message
+    what was looked for in ``source``.
+    """
+    kept: dict[str, Document] = {}
+    id_of_text: dict[str, str] = {}
+    digest = hashlib.sha256()
+    for document in documents:
+        if not document.text or document.text.isspace():
+            notes.add("empty", document.doc_id)
+            continue
+        earlier = kept.setdefault(document.doc_id, document)
+        if earlier is not document:
+            _refuse_two_texts(earlier, document, source)
+            notes.add("same document twice", document.doc_id)
+            continue
+        same = id_of_text.setdefault(document.text, document.doc_id)
+        if same != document.doc_id:
+            notes.add("same text", document.doc_id, f"as {same}")
+        _digest(digest, document)
+    if not kept:
+        raise InputError(_nothing_left(source, looked_for, notes.frozen()), path=source)
+    return Loaded(tuple(kept.values()), digest.hexdigest(), notes.frozen())
+
+
+def _refuse_two_texts(earlier: Document, document: Document, source: Path) -> None:
+    if (earlier.text, earlier.embed_prefix) != (document.text, document.embed_prefix):
+        raise InputError(
+            f'{source}: the id "{document.doc_id}" stands for two different texts, at positions {earlier.position} and '
+            f"{document.position} (counted from 0). Labels could not tell them apart; give each document its own id.",
+            path=source,
+        )
+
+
+def _digest(digest: hashlib._Hash, document: Document) -> None:
+    for field in (document.doc_id, document.text, document.embed_prefix):
+        data = field.encode("utf-8")
+        digest.update(b"%d:" % len(data))  # lengths, so that no text can pass for two fields
+        digest.update(data)
+
+
+def _nothing_left(source: Path, looked_for: str, notes: dict[str, tuple[str, ...]]) -> str:
+    found = "; ".join(
+        f"{kind}: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}" for kind, names in notes.items()
+    )
+    return (
+        f"No documents in {source}: looked for {looked_for}. "
+        f"{f'Found, and left out: {found}. ' if found else 'Nothing at all was found. '}"
+        "Check corpus.path, or convert the documents to text and point corpus.path at them."
+    )

@@ -1,0 +1,130 @@
+"""Labels against documents: what stands where the label says, what moved, what changed, what is gone.
+
+Each place of each evidence gets a state; the state of a unit (an evidence with its alternatives) is the best of its
+places. Only places that are VALID or MOVED go on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import InputError
+from harness.golden import Labels, State
+from harness.golden.placing import Placed, place_all
+from harness.records import Document, Evidence, Question
+
+_STATES: tuple[State, ...] = ("VALID", "MOVED", "CHANGED", "LOST")  # best first
+_REASONS_SHOWN = 3
+
+
+class _Unit(NamedTuple):
+    state: State
+    evidence: Evidence | None
+    reason: str
+
+
+def anchor(
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+    *,
+    name: str,
+    path: Path,
+    digest: str,
+    keep_lost: bool,
+    left_out: Mapping[str, str] | None = None,
+) -> Labels:
+    """The questions that can be scored against ``documents``, their evidence where it stands today.
+
+    A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit becomes evidence in a
+    document that does not exist, so that it counts as covered 0. ``left_out`` are ids that can't be scored for other
+    reasons. Raises ``InputError`` when no question is left, or no evidence at all was found.
+    """
+    wanted = {place for question in questions for unit in question.evidence for place in unit.places}
+    placed = place_all(wanted, documents)
+    ids = {document.doc_id for document in documents}
+    states: Counter[State] = Counter()
+    kept: list[Question] = []
+    reasons = dict(left_out or {})
+    for question in questions:
+        units = [_unit(evidence, placed) for evidence in question.evidence]
+        states.update(unit.state for unit in units)
+        if keep_lost or all(unit.evidence for unit in units):
+            pairs = zip(units, question.evidence, strict=True)
+            evidence = tuple(unit.evidence or _nowhere(label, ids) for unit, label in pairs)
+            kept.append(replace(question, evidence=evidence))
+        else:
+            reasons[question.question_id] = _reason(units)
+    labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest)
+    if not kept or not states["VALID"] + states["MOVED"]:
+        raise InputError(_none_left(labels, len(questions), len(documents), path), path=path)
+    return labels
+
+
+def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> _Unit:
+    places = [placed[place] for place in evidence.places]
+    state = min((place.state for place in places), key=_STATES.index)
+    good: dict[tuple[str, int | None, int | None], Evidence] = {}
+    for place in _copies(evidence.places, places):
+        good.setdefault((place.doc_id, place.start, place.end), place)
+    if not good:
+        return _Unit(state, None, next(place.reason for place in places if place.state == state))
+    first, *others = good.values()
+    state = state if state in {"VALID", "MOVED"} else "MOVED"
+    return _Unit(state, replace(first, grade=evidence.grade, alternatives=tuple(others)), "")
+
+
+def _copies(labels: Sequence[Evidence], places: Sequence[Placed]) -> list[Evidence]:
+    """The evidence that was found, alternatives removed.
+
+    A quote that stands in several places is not certain, unless the unit names as many copies: then any of them counts, and it
+    does not matter which is which.
+    """
+    copies = Counter((label.doc_id, label.quote) for label in labels)
+    found: list[Evidence] = []
+    for label, place in zip(labels, places, strict=True):
+        if place.state in {"VALID", "MOVED"} or 0 < len(place.evidence) <= copies[label.doc_id, label.quote]:
+            found.extend(place.evidence)
+    return [replace(evidence, alternatives=()) for evidence in found]
+
+
+def _nowhere(label: Evidence, ids: set[str]) -> Evidence:
+    """The label in a document that does not exist, of the same kind as before."""
+    doc_id = f"(lost) {label.doc_id}"
+    while doc_id in ids:
+        doc_id = f"(lost) {doc_id}"
+    is_document = label.start is None and label.quote is None
+    start, end = label.start or 0, label.end or len(label.quote or "")
+    return replace(
+        label,
+        doc_id=doc_id,
+        start=None if is_document else start,
+        end=None if is_document else end,
+        alternatives=(),
+    )
+
+
+def _reason(units: Sequence[_Unit]) -> str:
+    bad = [unit for unit in units if not unit.evidence]
+    shown = "; ".join(f"{unit.state}: {unit.reason}" for unit in bad[:_REASONS_SHOWN])
+    more = f"; and {len(bad) - _REASONS_SHOWN} more" if len(bad) > _REASONS_SHOWN else ""
+    return shown + more
+
+
+def _none_left(labels: Labels, questions: int, documents: int, path: Path) -> str:
+    counts = ", ".join(f"{count:,} {state}" for state, count in labels.states.items())
+    example = next(iter(labels.left_out.items()), None)
+    shown = f' For instance "{example[0]}": {example[1]}.' if example else ""
+    some = labels.states["VALID"] + labels.states["MOVED"] > 0
+    advice = (
+        "Every question has evidence that changed or is lost; correct the labels, or set golden.keep_lost=true to count it as not found."
+        if some
+        else "This looks like a golden set for another corpus: check corpus.path, golden.path, and how documents are named."
+    )
+    return (
+        f"{path}: none of the {questions:,} questions can be scored against the corpus of {documents:,} documents "
+        f"(evidence: {counts}).{shown} {advice}"
+    )

@@ -1,0 +1,87 @@
+"""Gold ids that are numbers: the position of a document in its source, or of a chunk in a list of chunk texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.golden.lines import read_text, whole
+from harness.golden.places import find_places
+from harness.records import Document, Evidence
+
+_TEXTS = ("text", "content", "page_content")
+_COPIES = 100  # places of one chunk that count as alternatives
+
+
+def documents_at(positions: Sequence[int], documents: Sequence[Document]) -> dict[int, Evidence]:
+    """Position to the whole document there; a position without a document names one that does not exist."""
+    at = {document.position: document.doc_id for document in documents}
+    return {position: Evidence(at.get(position, _unknown(position, documents))) for position in positions}
+
+
+def chunks_at(
+    positions: Sequence[int], chunks: Sequence[str], documents: Sequence[Document]
+) -> dict[int, Evidence]:
+    """Position to the span of the chunk's text, its verbatim copies as alternatives.
+
+    White space at the chunk's ends is left aside. A text that stands nowhere becomes a quote without a document.
+    """
+    texts = {position: chunks[position].strip() for position in positions}
+    places = find_places(set(texts.values()), documents, _COPIES)
+    spans: Mapping[str, list[Evidence]] = {
+        text: [Evidence(documents[i].doc_id, start, start + len(text), text) for i, start in found]
+        for text, found in places.items()
+    }
+    evidence = {}
+    for position, text in texts.items():
+        first, *others = spans[text] or [Evidence("", quote=text)]
+        evidence[position] = Evidence(first.doc_id, first.start, first.end, text, alternatives=tuple(others))
+    return evidence
+
+
+def read_chunks(path: Path) -> list[str]:
+    """The texts of a JSON list or of JSONL lines; each a text, or an object with ``text``, ``content`` or ``page_content``."""
+    if not path.is_file():
+        raise InputError(
+            f"golden.chunks is {path}, and there is no such file. Check the spelling.", path=path
+        )
+    content = read_text(path)
+    try:
+        whole_file = json.loads(content)
+    except (ValueError, RecursionError):
+        whole_file = None
+    if isinstance(whole_file, list):
+        return [_text(path, None, i, item) for i, item in enumerate(whole_file)]
+    chunks: list[str] = []
+    for line, text in enumerate(content.split("\n"), start=1):
+        if text and not text.isspace():
+            try:
+                chunks.append(_text(path, line, len(chunks), json.loads(text)))
+            except (ValueError, RecursionError) as error:
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(f"{path}:{line}: not JSON ({error}).", path=path, line=line) from None
+    return chunks
+
+
+def _text(path: Path, line: int | None, index: int, item: Any) -> str:
+    value = next((item[key] for key in _TEXTS if key in item), None) if isinstance(item, dict) else item
+    if not isinstance(value, str) or not value.strip():
+        where = f"{path}:{line}" if line else f"{path}: entry {index}"
+        raise InputError(
+            f"{where}: a chunk is a text that is not blank, or an object with one under {', '.join(_TEXTS)}.",
+            path=path,
+            line=line,
+        )
+    return str(whole(value))
+
+
+def _unknown(position: int, documents: Sequence[Document]) -> str:
+    doc_id = f"position {position}"
+    ids = {document.doc_id for document in documents}
+    while doc_id in ids:
+        doc_id += " (none)"
+    return doc_id

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import os
+import socket
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.corpus.folder import FolderCorpus
+from harness.errors import InputError, SettingError
+
+TEXTS = ["*.md", "*.txt"]
+
+
+def write(folder, **files):
+    for name, content in files.items():
+        path = folder / name.replace("__", "/").replace("_md", ".md").replace("_txt", ".txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def load(folder, pattern=TEXTS):
+    return FolderCorpus(str(folder), pattern).load()
+
+
+def ids(loaded):
+    return [document.doc_id for document in loaded.documents]
+
+
+def test_documents_are_the_files_in_the_order_of_their_paths(tmp_path):
+    """Ids are paths with a slash, sorted as texts; positions count from 0; titles come from the first heading."""
+    write(
+        tmp_path,
+        b_md="# B  \nx",
+        a__z_md="no heading",
+        a_txt="# no Markdown",
+        B_md="```\n# code\n```\n## Real ##\n",
+    )
+
+    loaded = load(tmp_path)
+
+    assert ids(loaded) == ["B.md", "a.txt", "a/z.md", "b.md"]
+    assert [document.position for document in loaded.documents] == [0, 1, 2, 3]
+    assert [document.title for document in loaded.documents] == ["Real", "a.txt", "z.md", "B"]
+    assert {document.embed_prefix for document in loaded.documents} == {""}
+    assert loaded.notes == {}
+
+
+@settings(derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.data())
+def test_a_file_comes_back_character_for_character(tmp_path, text, data):
+    """Offsets taken in the text as written hold in the document: nothing before them was added or dropped."""
+    text = "x" + text  # a mark at the very start is dropped, which another test covers
+    start = data.draw(st.integers(0, len(text)))
+    write(tmp_path, a_md=text)
+
+    (document,) = load(tmp_path).documents
+
+    assert document.text == text
+    assert document.text[start:] == text[start:]
+
+
+def test_what_is_left_out_is_named(tmp_path):
+    """Binary, empty, blank, other formats, hidden, other encodings, equal texts: each is in the notes by name."""
+    write(
+        tmp_path,
+        good_md="text",
+        twin_md="text",
+        empty_md="",
+        blank_md=" \r\n\t\u3000",
+        image_md=b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0",
+        old_txt="Le café était fermé à cause de la grève. Où êtes-vous ?".encode("cp1252"),
+        wide_txt="plain words in two bytes each".encode("utf-16-le"),
+        marked_md=b"\xef\xbb\xbfwith a mark",
+    )
+    for name in ("a.pdf", "b.PDF", "c.docx", "Makefile", ".secret.md"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.md").write_text("x")
+
+    loaded = load(tmp_path)
+
+    assert ids(loaded) == ["good.md", "marked.md", "old.txt", "twin.md", "wide.txt"]
+    assert loaded.documents[1].text == "with a mark"
+    assert loaded.notes == {
+        "hidden": (".git", ".secret.md"),
+        "other formats": (".docx (1 file)", ".pdf (2 files)", "no extension (1 file)"),
+        "empty": ("blank.md", "empty.md"),
+        "binary": ("image.md",),
+        "not UTF-8": ("old.txt (cp1252)", "wide.txt (utf-16-le without a byte order mark)"),
+        "same text": ("twin.md (as good.md)",),
+    }
+
+
+def test_links_are_followed_inside_only_and_never_twice(tmp_path):
+    """A link out of the folder, a loop, a dangling link and a second name of a file read anyway are named, not read."""
+    write(tmp_path, outside__x_md="secret", corpus__a_md="a", corpus__sub__b_md="b", corpus__raw_dat="c")
+    corpus = tmp_path / "corpus"
+    for name, target in {
+        "away.md": "../outside/x.md",
+        "away": "../outside",
+        "again.md": "a.md",
+        "loop": ".",
+        "nowhere.md": "missing.md",
+        "circle.md": "circle.md",
+        "through.md": "raw_dat",
+        "sub/up": "..",
+    }.items():
+        (corpus / name).symlink_to(target)
+
+    loaded = load(corpus)
+
+    assert ids(loaded) == ["a.md", "sub/b.md", "through.md"]
+    assert loaded.notes["link out of the folder"] == ("away", "away.md")
+    assert set(loaded.notes["link to what is read anyway"]) >= {"again.md", "loop", "sub/up"}
+    unreadable = loaded.notes["unreadable"]
+    assert any(note.startswith("nowhere.md (link: no such file") for note in unreadable)
+    assert any(note.startswith("circle.md (link: ") for note in unreadable)
+
+
+def test_what_is_no_regular_file_is_not_opened(tmp_path):
+    """A pipe would wait for ever; a folder may be called x.md."""
+    write(tmp_path, a_md="a", x_md__inside_md="b")
+    os.mkfifo(tmp_path / "pipe.md")
+    here = os.getcwd()  # noqa: PTH109 - a socket's path must be short
+    os.chdir(tmp_path)
+    try:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind("socket.md")
+    finally:
+        os.chdir(here)
+
+    loaded = load(tmp_path)
+
+    assert ids(loaded) == ["a.md", "x.md/inside.md"]
+    assert loaded.notes["unreadable"] == ("pipe.md (not a regular file)", "socket.md (not a regular file)")
+
+
+def test_a_link_to_the_folder_itself_may_be_given(tmp_path):
+    """corpus.path may be a symbolic link; what lies behind it counts as inside."""
+    write(tmp_path, real__a_md="a")
+    (tmp_path / "link").symlink_to("real")
+
+    assert ids(load(tmp_path / "link")) == ["a.md"]
+
+
+def test_a_name_that_is_no_text_can_be_printed(tmp_path):
+    """File names are bytes; one that is not UTF-8 becomes an id that can be written anywhere."""
+    (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("x")
+
+    (document,) = load(tmp_path).documents
+
+    assert document.doc_id == r"caf\xe9.md"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.md", ["a.md", "g/b.md", "g/h/c.MD"]),
+        (["g/*.md"], ["g/b.md"]),
+        ("g/**/*.md", ["g/b.md", "g/h/c.MD"]),
+        ("**/h/*", ["g/h/c.MD", "g/h/d.txt"]),
+        ("**", ["a.md", "g/b.md", "g/h/c.MD", "g/h/d.txt"]),
+        ("[!ab].*", ["g/h/c.MD", "g/h/d.txt"]),
+        ("?.txt", ["g/h/d.txt"]),
+    ],
+)
+def test_patterns_choose_files(tmp_path, pattern, expected):
+    """A glob without a slash is about names in all folders, one with a slash about paths from the top."""
+    write(tmp_path, a_md="1", g__b_md="2", g__h__d_txt="4")
+    (tmp_path / "g/h/c.MD").write_text("3")
+
+    assert ids(load(tmp_path, pattern)) == expected
+
+
+@pytest.mark.parametrize("pattern", ["", [], [""], [3], None])
+def test_a_pattern_must_be_a_glob(pattern):
+    """The setting is refused before anything is read, by its name."""
+    with pytest.raises(SettingError, match=r"corpus\.pattern is .*must be a glob") as caught:
+        FolderCorpus("anywhere", pattern)
+    assert caught.value.key == "corpus.pattern"
+
+
+def test_a_missing_folder_and_a_file_are_refused(tmp_path):
+    """The message says what was given and what would do."""
+    write(tmp_path, a_md="a")
+
+    with pytest.raises(InputError, match=r"no such folder .*Check the spelling"):
+        load(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="is a file; corpus=folder reads a folder") as caught:
+        load(tmp_path / "a.md")
+    assert caught.value.path == tmp_path / "a.md"
+
+
+def test_nothing_left_says_what_was_looked_for_and_found(tmp_path):
+    """A folder of PDF files does not become an empty corpus."""
+    (tmp_path / "a.pdf").write_text("x")
+    write(tmp_path, b_md=" ")
+
+    with pytest.raises(InputError) as caught:
+        load(tmp_path)
+    message = str(caught.value)
+    assert f"No documents in {tmp_path}: looked for files named *.md, *.txt" in message
+    assert "other formats: .pdf (1 file); empty: b.md" in message
+
+    (tmp_path / "a.pdf").unlink()
+    (tmp_path / "b.md").unlink()
+    with pytest.raises(InputError, match="Nothing at all was found"):
+        load(tmp_path)
+
+
+def test_the_digest_follows_ids_and_texts(tmp_path):
+    """Equal files give equal digests; another text, another id, or text moved from one file to the next do not."""
+
+    def digest(name, **files):
+        write(tmp_path / name, **files)
+        return load(tmp_path / name).digest
+
+    first = digest("one", a_md="xy", b_md="z")
+    assert digest("two", b_md="z", a_md="xy") == first
+    assert digest("three", a_md="x", b_md="yz") != first
+    assert digest("four", a_md="xy", c_md="z") != first
+    assert len(first) == 64
