@@ -1,0 +1,140 @@
+"""Flat metric names into names that MLflow shows well: few without a prefix, all others in sections.
+
+The runs table and the run's page list metrics without a prefix first and make a section of each prefix. Names are
+cut at about 22 characters on the cards of the charts page, prefixes at ten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+LONGEST = 22
+# The curves whose points MLflow gets one by one; any other metric is one number.
+CURVES = ("recall", "ndcg")
+SECTIONS = ("budget", "at_k", "ci", "health", "diagnosis", "time")
+
+_HEAD = ("mrr", "recall_at_2000_tokens", "unseen_evidence", "context_tokens", "query_ms_p95", "chunks")
+_CAUSES = {"not_in_index", "found", "truncated", "split", "partial", "ranked_low", "not_retrieved"}
+_REFUSED = re.compile(r"[^\w\-.:/ ]", re.ASCII)
+_SECTION_OF = (
+    ("diagnosis", re.compile(r"^(diagnosis|cause)_")),
+    ("budget", re.compile(r"_at_\d+_tokens$")),
+    ("at_k", re.compile(r"_at_\d+$")),
+    ("time", re.compile(r"(^|_)(seconds|ms|s)(_|$)")),
+    (
+        "health",
+        re.compile(r"^(truncated|unseen|lost|chunk|context|index|cache|documents|questions|token|evidence)"),
+    ),
+    ("health", re.compile(r"_(mb|tokens|chunks|hits|questions|documents)(_|$)")),
+)
+
+
+@dataclass(frozen=True)
+class MetricNames:
+    """How the metrics of one sweep are called in MLflow.
+
+    ``primary`` is the metric that decides; ``k`` the cut at which recall, nDCG, precision and context are shown without
+    a prefix.
+    """
+
+    primary: str
+    k: int
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The flat names that get no prefix, at most 12: the primary metric with its interval comes first."""
+        at_k = (f"recall_at_{self.k}", f"ndcg_at_{self.k}", f"precision_at_{self.k}")
+        names = (self.primary, f"{self.primary}_lo", f"{self.primary}_hi", *at_k, *_HEAD, "embed_seconds")
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def _context(self) -> str:
+        return f"context_tokens_at_{self.k}"
+
+    def of(self, flat: str) -> str:
+        """The name in MLflow of one flat name: unprefixed, or ``section/name``.
+
+        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``. A name that already has a section keeps
+        it. Characters that MLflow refuses become ``_``.
+        """
+        name = _REFUSED.sub("_", flat)
+        if name == self._context:
+            return "context_tokens"
+        if name in self.head:
+            return shortened(name)
+        if "/" in name:
+            return name
+        section = _section(name)
+        bare = re.sub(r"^(diagnosis|cause)_", "", name) if section == "diagnosis" else name
+        return f"{section}/{shortened(bare)}"
+
+    def renamed(self, metrics: Mapping[str, float]) -> dict[str, float]:
+        """All metrics under their MLflow names, the primary first, then the unprefixed ones, then by section.
+
+        Where two names would be shortened to the same one, the later keeps its full length.
+        """
+        head = self.head
+        rank = {name: i for i, name in enumerate(head)} | {self._context: head.index("context_tokens")}
+        order = sorted(metrics, key=lambda name: rank.get(name, len(head)))
+        renamed: dict[str, float] = {}
+        for flat in order:
+            name = self.of(flat)
+            renamed[name if name not in renamed else f"{_section(flat)}/{_REFUSED.sub('_', flat)}"] = metrics[
+                flat
+            ]
+        return renamed
+
+
+def curve_name(curve: str) -> str:
+    """The name of a curve over k. Its last point is what MLflow shows as its value, so it stays among its section."""
+    return f"at_k/{curve}"
+
+
+def shown_k(primary: str, params: Mapping[str, str]) -> int:
+    """The cut whose metrics stand without a prefix: the primary metric's, else ``primary_k``, else 5 or the largest ``k``.
+
+    ``params`` are those of the sweep; ``k`` in it may be one number or a list in any notation.
+    """
+    for text in (_cut_of(primary), params.get("primary_k", "")):
+        if re.fullmatch(r"\d+", text):
+            return int(text)
+    ks = [int(k) for k in re.findall(r"\d+", params.get("k", ""))]
+    return 5 if not ks or 5 in ks else max(ks)
+
+
+def shortened(name: str) -> str:
+    """The name in at most 22 characters where that can be done without losing a number or a word."""
+    for long, short in (
+        ("_at_", "_"),
+        ("tokens", "tok"),
+        ("precision", "prec"),
+        ("complete", "compl"),
+        ("document", "doc"),
+    ):
+        if len(name) <= LONGEST:
+            break
+        name = name.replace(long, short)
+    return name
+
+
+def sections_of(names: Iterable[str]) -> list[str]:
+    """The sections that occur, in the order in which they are shown; unknown ones come last, by name."""
+    found = {name.rsplit("/", 1)[0] for name in names if "/" in name}
+    return [s for s in SECTIONS if s in found] + sorted(found.difference(SECTIONS))
+
+
+def _section(name: str) -> str:
+    if name.endswith(("_lo", "_hi")):
+        return "ci"
+    if name in _CAUSES:
+        return "diagnosis"
+    matches = (section for section, pattern in _SECTION_OF if pattern.search(name))
+    # What is left are measures of quality over the whole ranking (precision_omega, or a user's own).
+    return next(matches, "at_k")
+
+
+def _cut_of(primary: str) -> str:
+    match = re.search(r"_at_(\d+)$", primary)
+    return match.group(1) if match else ""

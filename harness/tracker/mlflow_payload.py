@@ -1,0 +1,131 @@
+"""Records into what MLflow's client takes: metrics, params, tags and the golden set as an input."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.tracker import CellRecord
+from harness.tracker.mlflow_names import CURVES, curve_name
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Metric, Param, RunTag
+
+NOTE_CHARS = 7500
+TAG_CHARS = 7900
+PARAM_CHARS = 6000
+DECIMALS = 4
+# A request to a server may hold 1,000 things in all, 100 of them params and 100 tags.
+_METRICS_PER_REQUEST = 800
+_PARAMS_PER_REQUEST = 100
+
+
+def metrics(
+    values: Mapping[str, float], curves: Mapping[str, Mapping[int, float]], now_ms: int
+) -> list[Metric]:
+    """The values in their order, then the points of the curves with ``step=k``; rounded, undefined ones left out."""
+    from mlflow.entities import Metric
+
+    points = [(name, value, 0) for name, value in values.items()]
+    points += [(name, value, k) for name, curve in curves.items() for k, value in sorted(curve.items())]
+    return [
+        Metric(name, round(float(value), DECIMALS), now_ms, step)
+        for name, value, step in points
+        if math.isfinite(value)
+    ]
+
+
+def params(values: Mapping[str, str]) -> list[Param]:
+    """The settings, cut at the 6,000 characters that MLflow keeps."""
+    from mlflow.entities import Param
+
+    return [Param(name, str(value)[:PARAM_CHARS]) for name, value in values.items()]
+
+
+def tags(values: Mapping[str, str], note: str) -> list[RunTag]:
+    """The tags and the description, each cut visibly below the size at which MLflow cuts silently."""
+    from mlflow.entities import RunTag
+
+    cut = {name: _cut(str(value), TAG_CHARS) for name, value in values.items()}
+    if note:
+        cut["mlflow.note.content"] = _cut(note, NOTE_CHARS)
+    return [RunTag(name, value) for name, value in cut.items()]
+
+
+def log(
+    client: MlflowClient,
+    run_id: str,
+    measured: Sequence[Metric],
+    settings: Sequence[Param],
+    marks: Sequence[RunTag],
+) -> None:
+    """Writes everything in one batch, or in as few as the limits of a server allow."""
+    for part in _parts(measured, settings, marks):
+        client.log_batch(run_id, **part, synchronous=True)
+
+
+def log_golden(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
+    """Notes the golden set as what the run was evaluated on; nothing when there is none.
+
+    ``dataset`` has ``name``, ``digest`` and ``source``. The digest is shown in the widest column, so 12 characters do.
+    """
+    if not dataset:
+        return
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    entity = Dataset(
+        name=dataset["name"],
+        digest=dataset["digest"].rpartition(":")[2][:12],
+        source_type="local",
+        source=json.dumps({"uri": dataset.get("source", "")}),
+    )
+    client.log_inputs(run_id, [DatasetInput(entity, [InputTag("mlflow.data.context", "evaluation")])])
+
+
+def golden_tags(dataset: Mapping[str, str]) -> dict[str, str]:
+    """The full digest of the golden set, of which the dataset's column shows only the beginning."""
+    return {"golden_digest": dataset["digest"]} if dataset else {}
+
+
+def cell_tags(cell: CellRecord, dataset: Mapping[str, str]) -> list[RunTag]:
+    """All tags of a cell: its own, its colour, the golden set and its description.
+
+    A failed cell is described by its message, which says what to do; its verdict is "failed" unless it has one.
+    """
+    marks = {"harness.kind": "cell", **golden_tags(dataset), **cell.tags}
+    note = cell.note
+    if cell.color:
+        marks["mlflow.runColor"] = cell.color
+    if cell.error is not None:
+        marks.setdefault("verdict", "failed")
+        note = f"**This cell failed.** {cell.error}" + (f"\n\n{cell.note}" if cell.note else "")
+    return tags(marks, note)
+
+
+def curves_of(cell: CellRecord) -> dict[str, Mapping[int, float]]:
+    """The curves that MLflow gets, by their names there; all others stay in the files."""
+    return {curve_name(name): cell.curves[name] for name in CURVES if name in cell.curves}
+
+
+def _parts(
+    measured: Sequence[Metric], settings: Sequence[Param], marks: Sequence[RunTag]
+) -> Iterator[dict[str, Any]]:
+    count = max(1, -(-len(measured) // _METRICS_PER_REQUEST), -(-len(settings) // _PARAMS_PER_REQUEST))
+    for i in range(count):
+        yield {
+            "metrics": measured[i * _METRICS_PER_REQUEST : (i + 1) * _METRICS_PER_REQUEST],
+            "params": settings[i * _PARAMS_PER_REQUEST : (i + 1) * _PARAMS_PER_REQUEST],
+            "tags": marks if i == 0 else (),
+        }
+
+
+def _cut(text: str, limit: int) -> str:
+    """The text, ended after a whole line where it is too long."""
+    if len(text) <= limit:
+        return text
+    end = "\n\n… shortened; the whole is in the artifacts."
+    head = text[: limit - len(end)]
+    return (head[: head.rfind("\n")] if "\n" in head else head) + end

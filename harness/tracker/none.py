@@ -1,0 +1,34 @@
+"""No tracker: the files in the output folder are all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.tracker import CellRecord, SweepRecord, SweepSummary
+
+
+@dataclass(frozen=True)
+class NoTracker:
+    """Records nothing. Every file of the sweep lies in its output folder all the same."""
+
+    def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
+        """A handle that only says where the files are."""
+        return {"tracker": "none", "folder": str(sweep.folder)}
+
+    def record_cell(self, handle: Mapping[str, Any], cell: CellRecord) -> str:  # noqa: ARG002 - the contract's
+        """The name of the cell, as there is no run id."""
+        return cell.name
+
+    def close_sweep(
+        self,
+        handle: Mapping[str, Any],
+        sweep: SweepRecord,
+        summary: SweepSummary,  # noqa: ARG002 - the contract's
+    ) -> Sequence[str]:
+        """One line: where the files are."""
+        return [f"Nothing was tracked (tracker=none). All files are in {handle.get('folder', sweep.folder)}."]
+
+    def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
+        """Nothing is open, so nothing has to be closed."""
