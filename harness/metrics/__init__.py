@@ -46,6 +46,9 @@ class Metrics(Protocol):
         (None: everything). ``primary`` is the metric at whose k or budget questions are diagnosed.
         """
 
+    def names(self, kind: Kind, ks: Sequence[int]) -> tuple[str, ...]:
+        """The names of the metrics that ``score`` will give, in order; found without any data."""
+
 
 class Measure(Protocol):
     """One metric, or a few that belong together; a class of its own in a file of its own."""

@@ -18,7 +18,7 @@ class Reach(NamedTuple):
     """How far each question's ranking was read; int64 (questions,) each.
 
     ``whole``: so many rows in full. ``cut``: the character offset at which the next row was cut, -1 where it was not read.
-    ``cut_ink``: the same in non-blank characters of its document.
+    ``cut_ink``: the same in non-blank characters of its document, -1 where none was read.
     """
 
     whole: IntArray

@@ -61,7 +61,8 @@ def reach_of_budget(
     offsets = [maps[d].cut(s, n) for d, s, n in zip(doc.tolist(), start.tolist(), left.tolist(), strict=True)]
     cut[partly] = np.minimum(np.array(offsets, dtype=np.int64), chunks.end[row])
     cut_ink = np.full(questions, -1, dtype=np.int64)
-    cut_ink[partly] = ink.before(doc, cut[partly])
+    before_cut = ink.before(doc, cut[partly])
+    cut_ink[partly] = np.where(before_cut > ink.before(doc, start), before_cut, -1)
     return Reach(whole, cut, cut_ink)
 
 

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+import pytest
+from metrics_conf import built_in_measures
+
+from harness.metrics.suite import Suite
+from harness.records import Chunks, Document, Encoded, Evidence, Question, Ranking, Scores
+from harness.tokens import TokenMap
+
+#       0         1         2         3
+#       0123456789012345678901234567890123456789
+TEXT = "aaaa bbbb cccc dddd eeee ffff gggg hhhh "
+WORDS = TokenMap(np.arange(0, 40, 5), 40)
+
+
+def chunked(*spans: tuple[int, int], text: str = TEXT) -> Chunks:
+    start, end = np.array(spans).T
+    tokens = np.array([WORDS.count(s, e) for s, e in spans])
+    return Chunks([Document("d", text)], 0 * start, start, end, tokens)
+
+
+def score(
+    chunks: Chunks,
+    rows: list[int],
+    *evidence: Evidence,
+    budgets: list[int] | None = None,
+    encoded: Encoded | None = None,
+    primary: str = "recall_at_2",
+    min_overlap: float = 0.5,
+) -> Scores:
+    ranking = Ranking(np.array([rows]), -np.arange(len(rows), dtype=np.float32)[None])
+    suite = Suite(built_in_measures(), budgets=budgets or [1, 3], min_overlap=min_overlap)
+    return suite.score(
+        "span",
+        [Question("q", "?", evidence)],
+        ranking,
+        chunks,
+        [WORDS],
+        [1, 2, 5],
+        lambda relevant: np.array([0 if not len(r) else 9 for r in relevant]),
+        encoded,
+        primary,
+    )
+
+
+def value(scores: Scores, name: str) -> float:
+    return float(scores.values[name][0])
+
+
+QUARTERS = [(0, 10), (10, 20), (20, 30), (30, 40)]
+
+
+def test_recall_is_the_mean_over_evidence_of_the_covered_share():
+    """Evidence half in an unread chunk counts half; white space counts nothing."""
+    # "bbbb cccc" (5-14) has 8 letters, 4 in row 0 and 4 in row 1; "hhhh" (35-39) lies in row 3.
+    scores = score(chunked(*QUARTERS), [0, 2, 1, 3], Evidence("d", 5, 14), Evidence("d", 35, 39))
+    assert value(scores, "recall_at_1") == pytest.approx((4 / 8 + 0) / 2)
+    assert value(scores, "recall_at_5") == 1.0
+    assert value(scores, "complete_at_2") == 0.0
+    assert value(scores, "complete_at_5") == 1.0
+    # Recall grows by 1/4 at ranks 1 and 3 and by 1/2 at rank 4.
+    expected = 0.25 / log2(2) + 0.25 / log2(4) + 0.5 / log2(5)
+    assert value(scores, "coverage_dcg_at_5") == pytest.approx(expected)
+
+
+def test_a_chunker_that_strips_blanks_reaches_one():
+    """Blanks between chunks, and at the ends of a label, are not missed."""
+    scores = score(chunked((0, 4), (5, 9), (10, 14)), [0, 1, 2], Evidence("d", 4, 15))
+    assert value(scores, "recall_at_5") == 1.0
+
+
+def test_a_budget_cuts_the_row_that_would_pass_it():
+    """Three tokens are row 0 (two words) and the first word of the next row."""
+    # The next row is "cccc dddd"; "cccc" of the evidence "cccc dddd" (10-19) is read: 4 of 8 letters.
+    scores = score(chunked(*QUARTERS), [0, 1], Evidence("d", 10, 19), budgets=[1, 3, 4])
+    assert value(scores, "recall_at_1_tokens") == 0.0
+    assert value(scores, "recall_at_3_tokens") == 0.5
+    assert value(scores, "recall_at_4_tokens") == 1.0
+    assert value(scores, "complete_at_3_tokens") == 0.0
+
+
+def test_a_row_inside_earlier_rows_is_free_and_shared_text_is_paid_twice():
+    """Rows 0-10 and 10-20 make 5-15 free; 15-25 after 10-20 pays its shared word again."""
+    chunks = chunked((0, 10), (5, 15), (10, 20), (15, 25))
+    scores = score(chunks, [0, 2, 1, 3], Evidence("d", 20, 24), budgets=[4, 5, 6])
+    # Paid: 2 + 2 + 0 + 2 tokens.
+    assert value(scores, "context_tokens_at_1") == 2
+    assert value(scores, "context_tokens_at_5") == 6
+    # The fifth token is "dddd" again, the sixth is "eeee".
+    assert value(scores, "recall_at_5_tokens") == 0.0
+    assert value(scores, "recall_at_6_tokens") == 1.0
+
+
+def test_alternatives_are_one_unit_and_the_best_of_them_counts():
+    """A second copy adds nothing; half of one and half of the other is half."""
+    either = Evidence("d", 10, 19, alternatives=(Evidence("d", 30, 39),))
+    scores = score(chunked((10, 15), (15, 20), (35, 40)), [0, 2, 1], either)
+    assert value(scores, "recall_at_1") == 0.5
+    assert value(scores, "recall_at_2") == 0.5
+    assert value(scores, "recall_at_5") == 1.0
+    assert value(scores, "coverage_dcg_at_5") == pytest.approx(0.5 + 0.5 / log2(4))
+
+
+def test_a_row_is_relevant_by_half_of_the_shorter():
+    """A sliver in a big chunk does not count, a small chunk inside long evidence does."""
+    # Evidence 15-39 has 20 letters. Row (0, 20) shares 4 of its 16: not relevant. Row (20, 25) lies inside.
+    scores = score(chunked((0, 20), (20, 25), (25, 40)), [0, 1, 2], Evidence("d", 15, 39))
+    assert value(scores, "hit_at_1") == 0.0
+    assert value(scores, "precision_at_2") == 0.5
+    # Relevant at ranks 2 and 3 of two relevant rows.
+    assert value(scores, "map_at_5") == pytest.approx((1 / 2 + 2 / 3) / 2)
+    ideal = 1 + 1 / log2(3)
+    assert value(scores, "ndcg_at_5") == pytest.approx((1 / log2(3) + 1 / log2(4)) / ideal)
+    assert value(scores, "mrr") == 0.5
+    assert (
+        value(score(chunked((0, 20), (20, 40)), [0], Evidence("d", 15, 39), min_overlap=0.0), "hit_at_1") == 1
+    )
+
+
+def test_the_characters_of_the_report_are_pooled_and_plain():
+    """Precision pays shared characters twice, recall counts each once, and a chunk that only touches counts."""
+    # Gold: 10-20 and 30-35, 15 characters with blanks. Rows 0-15 and 5-20 hold 10 of them.
+    chunks = chunked((0, 15), (5, 20), (20, 30), (30, 40))
+    scores = score(chunks, [0, 1, 3], Evidence("d", 10, 20), Evidence("d", 30, 35))
+    assert value(scores, "char_recall_at_1") == pytest.approx(5 / 15)
+    assert value(scores, "char_recall_at_2") == pytest.approx(10 / 15)
+    assert value(scores, "char_precision_at_2") == pytest.approx(10 / 30)
+    assert value(scores, "iou_at_2") == pytest.approx(10 / (30 + 5))
+    # Row 20-30 borders on both labels, so all chunks touch one: 15 of 40 characters.
+    assert value(scores, "precision_omega") == pytest.approx(15 / 40)
+
+
+def test_evidence_that_is_not_there_counts_as_not_covered():
+    """The question stays in the comparison; nothing divides by zero."""
+    scores = score(chunked(*QUARTERS), [0, 1], Evidence("gone", 0, 4), Evidence("d", 0, 4))
+    assert value(scores, "recall_at_5") == 0.5
+    assert value(scores, "char_recall_at_5") == 0.5
+    assert scores.cause == ("not_in_index",)
+    for evidence in ((), (Evidence("d", 4, 5),), (Evidence("d", 0, 4, grade=0),)):
+        nothing = score(chunked(*QUARTERS), [0, 1], *evidence)
+        assert all(np.isfinite(column).all() for column in nothing.values.values())
+        assert value(nothing, "recall_at_5") == 0.0
+        assert nothing.cause == ("not_in_index",)
+        assert np.isnan(nothing.first_rank[0])
+
+
+def test_the_rank_beyond_the_ranking_is_asked_for():
+    """Full-depth MRR uses the rank that the index gives."""
+    scores = score(chunked(*QUARTERS), [0, 1], Evidence("d", 30, 39))
+    assert value(scores, "mrr") == pytest.approx(1 / 9)
+    assert value(scores, "mrr_at_5") == 0.0
+    assert scores.first_rank[0] == 9
+
+
+def test_a_whole_document_among_spans_is_covered_by_any_of_its_rows():
+    """Whole documents are 1 or 0, also under a budget of one token."""
+    scores = score(chunked(*QUARTERS), [2, 1], Evidence("d"), Evidence("d", 0, 4))
+    assert value(scores, "recall_at_1") == 0.5
+    assert value(scores, "recall_at_1_tokens") == 0.5
+
+
+def encoded(*seen: int, size: int = 10) -> Encoded:
+    """A model that read ``seen`` characters of each chunk, a token per word of five."""
+    characters = np.array(seen)
+    tokens = np.full(len(seen), size // 5)
+    return Encoded(np.zeros((0, 0), dtype=np.float32), tokens, characters // 5, characters)
+
+
+FORTY = [(i, i + 1) for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "rows", "evidence", "model", "primary", "cause"),
+    [
+        # Read in full by the two best rows.
+        (QUARTERS, [0, 1], [(5, 14)], None, "recall_at_2", "found"),
+        # No chunk holds 30-39, whatever else was found.
+        (QUARTERS[:3], [0, 1], [(0, 4), (30, 39)], None, "recall_at_2", "not_in_index"),
+        # All 8 missing letters lie beyond the first word of row 2, 4 were seen: not more than half.
+        (QUARTERS, [0, 1], [(20, 29)], encoded(10, 10, 5, 10), "recall_at_2", "not_retrieved"),
+        # "ffff" alone is missing, and no vector saw it.
+        (QUARTERS, [0, 1], [(25, 29)], encoded(10, 10, 5, 10), "recall_at_2", "truncated"),
+        # Half of "bbbb cccc" was read; the rest lies in row 1.
+        (QUARTERS, [0, 3], [(5, 14)], None, "recall_at_2", "split"),
+        # Half of it was read, and the rest stands in the same row, cut at the budget.
+        (QUARTERS, [1, 0], [(10, 19)], None, "recall_at_1_tokens", "not_retrieved"),
+        # One evidence read, the other not.
+        (QUARTERS, [0, 1], [(0, 4), (35, 39)], None, "recall_at_2", "partial"),
+        # Rank 3 of 40 rows is within a tenth of the rows.
+        (FORTY, [0, 1, 2, 3, 4], [(2, 3)], None, "recall_at_2", "ranked_low"),
+        # Rank 5 of 40 rows is not.
+        (FORTY, [0, 1, 3, 5, 2], [(2, 3)], None, "recall_at_2", "not_retrieved"),
+        # Without a k in its name a metric is diagnosed at k = 5.
+        (FORTY, [0, 1, 3, 5, 2], [(2, 3)], None, "mrr", "found"),
+    ],
+)
+def test_the_first_cause_that_holds_is_named(chunks, rows, evidence, model, primary, cause):
+    """Each suspicion in the documented order, at the k or budget of the primary metric."""
+    labels = [Evidence("d", start, end) for start, end in evidence]
+    assert score(chunked(*chunks), rows, *labels, encoded=model, primary=primary).cause == (cause,)
