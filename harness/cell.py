@@ -48,12 +48,17 @@ def run(config: DictConfig) -> float:
         value, record = float("nan"), _failed(error, settings, name, folder)
     record = replace(record, color=color, started_ms=int(1000 * started))
     _track(config, sweep, record)
-    terminal.say(terminal.cell_ends(number, len(sweep["cells"]), record, sweep["primary"], time.time() - started))
+    terminal.say(
+        terminal.cell_ends(number, len(sweep["cells"]), record, sweep["primary"], time.time() - started)
+    )
     return value
 
 
 def params(
-    config: DictConfig, choices: Mapping[str, Any], overrides: Sequence[str], axes: Mapping[str, Sequence[str]]
+    config: DictConfig,
+    choices: Mapping[str, Any],
+    overrides: Sequence[str],
+    axes: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
     """The cell's settings as they are shown: options of the groups, plain numbers, and whatever else is swept or set."""
     shown = {group: str(choices[group]) for group in GROUPS if group in choices}
@@ -87,9 +92,11 @@ def _scored(
     """Evaluates the cell and writes its files."""
     made = parts(config)
     ks = cut_offs(config)
+    before = made.model.counts()
     result = pipeline.evaluate(made, ks, sweep["primary"])
+    embedded = {count: value - before[count] for count, value in made.model.counts().items()}
     metrics = _primary_first(result.metrics(), sweep["primary"])
-    content = _content(config, sweep, settings, name, made, result, metrics)
+    content = _content(config, sweep, settings, name, made, result, metrics, embedded)
     texts = bool(OmegaConf.select(config, "tracker.texts", default=True))
     write_rankings(folder / "rankings.npz", result.questions, result.rankings, result.chunks)
     write_questions(folder / "questions.parquet", result.questions, result.scores, texts=texts)
@@ -99,10 +106,8 @@ def _scored(
         name=name,
         folder=folder,
         params=settings,
-        metrics=metrics | dict(result.health) | dict(result.timing),
-        curves={
-            curve: {k: metrics[f"{curve}_at_{k}"] for k in ks} for curve in ("recall", "ndcg")
-        },
+        metrics=metrics | content["health"] | content["timing"] | _causes(content["diagnosis"]),
+        curves={curve: {k: metrics[f"{curve}_at_{k}"] for k in ks} for curve in ("recall", "ndcg")},
         tags={"primary": sweep["primary"]},
         note=notes.cell_note(name, content, sweep["primary"]),
     )
@@ -117,6 +122,7 @@ def _content(
     made: Parts,
     result: Result,
     metrics: Mapping[str, float],
+    embedded: Mapping[str, float],
 ) -> dict[str, Any]:
     """``result.json``: what the cell is and what came out; machine-dependent things stand apart."""
     causes = [cause for scores in result.scores.values() for cause in scores.cause]
@@ -128,7 +134,9 @@ def _content(
         "k": cut_offs(config),
         "questions": {kind: len(asked) for kind, asked in result.questions.items()},
         "metrics": dict(metrics),
-        "chunk_independent": sorted(set().union(*(scores.chunk_independent for scores in result.scores.values()))),
+        "chunk_independent": sorted(
+            set().union(*(scores.chunk_independent for scores in result.scores.values()))
+        ),
         "health": dict(result.health),
         "diagnosis": {cause: causes.count(cause) for cause in sorted(set(causes))},
         "model": dict(result.model),
@@ -136,13 +144,17 @@ def _content(
         "golden_digest": made.inputs.labels.digest,
         "tokenizer_digest": made.inputs.tokenizer.digest,
         "config": OmegaConf.to_container(config, resolve=True),
-        "timing": dict(result.timing) | made.model.counts(),
+        "timing": dict(result.timing) | dict(embedded),
         "provenance": {
             "python": platform.python_version(),
             "machine": platform.machine(),
             "libraries": {library: version(library) for library in LIBRARIES},
         },
     }
+
+
+def _causes(diagnosis: Mapping[str, int]) -> dict[str, float]:
+    return {f"diagnosis_{cause}": float(n) for cause, n in diagnosis.items()}
 
 
 def _primary_first(metrics: Mapping[str, float], primary: str) -> dict[str, float]:
@@ -157,7 +169,9 @@ def _failed(error: Exception, settings: Mapping[str, str], name: str, folder: Pa
         trace = folder / "traceback.txt"
         trace.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
         message = f"Unexpected {type(error).__name__}: {error}. This is a fault of the program; see {trace}."
-    write_json(folder / "failure.json", {"schema": SCHEMA, "name": name, "params": dict(settings), "error": message})
+    write_json(
+        folder / "failure.json", {"schema": SCHEMA, "name": name, "params": dict(settings), "error": message}
+    )
     return CellRecord(name=name, folder=folder, params=settings, error=message)
 
 

@@ -68,7 +68,8 @@ def checked(words: Words) -> Sweep:
     if axes and not words.is_sweep:
         key, values = next(iter(axes.items()))
         raise SettingError(
-            f"{key} has {len(values)} values ({', '.join(values)}). Add -m to compare them in a sweep.", key=key
+            f"{key} has {len(values)} values ({', '.join(values)}). Add -m to compare them in a sweep.",
+            key=key,
         )
     cells = [command.composed(words, overrides) for overrides in command.combinations(words.overrides)]
     _refuse_if_all_are_wrong(cells)
@@ -105,7 +106,9 @@ def _primary_k(config: DictConfig) -> int:
     if given is None:
         return 5 if 5 in ks else max(ks)
     if given not in ks:
-        raise SettingError(f"primary_k is {given}; it must be one of k ({', '.join(map(str, ks))}).", key="primary_k")
+        raise SettingError(
+            f"primary_k is {given}; it must be one of k ({', '.join(map(str, ks))}).", key="primary_k"
+        )
     return int(given)
 
 
@@ -120,10 +123,14 @@ def _primary(config: DictConfig, axes: dict[str, list[str]], k: int, kinds: Sequ
     if config.primary != "auto":
         if config.primary not in names:
             close = command.closest(str(config.primary), names)
-            raise SettingError(f"primary={config.primary}: there is no such metric here.{close}", key="primary")
+            raise SettingError(
+                f"primary={config.primary}: there is no such metric here.{close}", key="primary"
+            )
         return str(config.primary)
     if rechunks(axes) and "span" in kinds:
-        budgets = [int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name]
+        budgets = [
+            int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name
+        ]
         if budgets:
             return f"recall_at_{min(budgets, key=lambda tokens: abs(tokens - BUDGET_TOKENS))}_tokens"
     return f"recall_at_{k}"

@@ -82,7 +82,10 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     board_file.write_text(board, encoding="utf-8")
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
     columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
-    columns += [f"metrics.{column.metric}" for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)]
+    columns += [
+        f"metrics.{column.metric}"
+        for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)
+    ]
     best = contents[0]["metrics"] if contents else {}
     summary = SweepSummary(
         note=note,
@@ -96,7 +99,9 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     return 1 if failures else 0
 
 
-def collected(folder: Path, names: Sequence[str], primary: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def collected(
+    folder: Path, names: Sequence[str], primary: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Finished cells, best first (equal scores by name), and failed ones with their messages.
 
     A cell that left no file (its process was killed) counts as failed.
@@ -104,7 +109,9 @@ def collected(folder: Path, names: Sequence[str], primary: str) -> tuple[list[di
     contents = [read_json(file) for file in folder.glob("*/result.json")]
     failures = [read_json(file) for file in folder.glob("*/failure.json")]
     seen = {content["name"] for content in [*contents, *failures]}
-    failures += [{"name": name, "error": "It left no result: its process ended."} for name in names if name not in seen]
+    failures += [
+        {"name": name, "error": "It left no result: its process ended."} for name in names if name not in seen
+    ]
     failures += [
         {"name": found["name"], "error": f"scored, but not tracked: {found['error']}"}
         for found in map(read_json, folder.glob("*/untracked.json"))

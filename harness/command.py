@@ -57,7 +57,18 @@ class Words(NamedTuple):
         return None
 
 
-_FLAGS_WITH_VALUE = {"--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c"}
+_FLAGS_WITH_VALUE = {
+    "--config-path",
+    "-cp",
+    "--config-name",
+    "-cn",
+    "--config-dir",
+    "-cd",
+    "--package",
+    "-p",
+    "--cfg",
+    "-c",
+}
 _FLAGS_WITH_VALUE |= {"--experimental-rerun"}
 
 
@@ -72,9 +83,7 @@ def take_apart(argv: Sequence[str]) -> Words:
             flags.append(word)
             if word in _FLAGS_WITH_VALUE:
                 flags.extend(itertools.islice(words, 1))
-        elif "=" in word and not Path(word).is_file():
-            overrides.append(word)
-        elif word.startswith("~"):
+        elif word.startswith("~") or ("=" in word and not Path(word).is_file()):
             overrides.append(word)
         else:
             files.append(word)
@@ -88,7 +97,13 @@ def _quoted(word: str, *, is_sweep: bool) -> str:
     if key == "k" and re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)+", value):
         # Every k is read off one ranking: two values of k are one cell with a list, never two cells.
         return f"k=[{value}]"
-    if not _TEXT_KEY.search(key) or key.startswith("hydra.") or not value or value in {"null", "???"} or value[0] in "'\"":
+    if (
+        not _TEXT_KEY.search(key)
+        or key.startswith("hydra.")
+        or not value
+        or value in {"null", "???"}
+        or value[0] in "'\""
+    ):
         return word
     parts = value.split(",") if is_sweep and not Path(value).exists() else [value]
     return f"{key}={','.join(quote(part) for part in parts)}"
@@ -197,7 +212,9 @@ def _explained(error: Exception, overrides: Sequence[str]) -> SettingError:
     if found := re.search(r"must be a string or a list. Got (\w+)", text):
         word = next((w for w in overrides if (conf_folder() / w.partition("=")[0]).is_dir()), "")
         return SettingError(f"'{word}': a group takes the name of an option, not a number.")
-    return SettingError(re.sub(r"\s+", " ", text.replace("Set the environment variable HYDRA_FULL_ERROR=1", "")).strip())
+    return SettingError(
+        re.sub(r"\s+", " ", text.replace("Set the environment variable HYDRA_FULL_ERROR=1", "")).strip()
+    )
 
 
 def closest(word: str, known: Iterable[str]) -> str:
@@ -211,7 +228,9 @@ def _hint(key: str) -> str:
     known = _known_keys()
     if close := closest(key, known):
         return close
-    return f" Settings: {', '.join(k for k in known if '.' not in k)}; those of an option are written GROUP.KEY."
+    return (
+        f" Settings: {', '.join(k for k in known if '.' not in k)}; those of an option are written GROUP.KEY."
+    )
 
 
 def _known_keys() -> list[str]:
@@ -221,6 +240,6 @@ def _known_keys() -> list[str]:
     for file in folder.glob("*/*.yaml"):
         loaded = OmegaConf.load(file)
         if isinstance(loaded, DictConfig):
-            keys |= {f"{file.parent.name}.{k}" for k in loaded if k not in {"defaults", "_target_"}}
+            keys |= {f"{file.parent.name}.{k!s}" for k in loaded if k not in {"defaults", "_target_"}}
         keys.add(file.parent.name)
     return sorted(keys)

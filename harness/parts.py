@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from harness.records import Chunks, Document
 from harness.reranker import Reranker
 from harness.retriever import Retriever
 from harness.store.embeddings import CachedModel, EmbeddingStore
-from harness.tokens import TokenMap, Tokenizer, load_tokenizer
+from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
 
 
@@ -42,7 +43,8 @@ class Inputs(NamedTuple):
     tokenizer: Tokenizer
 
 
-class Parts(NamedTuple):
+@dataclass(frozen=True)
+class Parts:
     """The parts of one cell."""
 
     inputs: Inputs
@@ -70,7 +72,17 @@ def parts(config: DictConfig) -> Parts:
 
 def settings_hold(config: DictConfig) -> None:
     """Makes every part once, to find wrong settings before a document is read or a weight is loaded."""
-    for group in ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model"):
+    for group in (
+        "chunker",
+        "index",
+        "retriever",
+        "reranker",
+        "metrics",
+        "tracker",
+        "corpus",
+        "golden",
+        "model",
+    ):
         _new(config, group)
 
 
@@ -116,7 +128,9 @@ def cut_offs(config: DictConfig) -> list[int]:
     wrong = [k for k in ks if not isinstance(k, int) or isinstance(k, bool) or k < 1]
     if wrong or not ks:
         shown = ", ".join(map(str, wrong)) or "empty"
-        raise SettingError(f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k")
+        raise SettingError(
+            f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k"
+        )
     return sorted(set(ks))
 
 
@@ -125,7 +139,9 @@ def _key(config: DictConfig, group: str) -> str:
     try:
         return json.dumps(OmegaConf.to_container(config[group], resolve=True), sort_keys=True)
     except OmegaConfBaseException as error:
-        raise SettingError(f"The settings of {group} can't be read: {str(error).splitlines()[0]}", key=group) from error
+        raise SettingError(
+            f"The settings of {group} can't be read: {str(error).splitlines()[0]}", key=group
+        ) from error
 
 
 def _new(config: DictConfig, group: str) -> Any:
@@ -185,7 +201,9 @@ def cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chun
         counts.append(np.searchsorted(token_map.starts, end) - np.searchsorted(token_map.starts, start))
         per_document.append(len(spans))
     doc = np.repeat(np.arange(len(documents), dtype=np.int64), per_document)
-    return Chunks(documents, doc, *(np.concatenate(column).astype(np.int64) for column in (starts, ends, counts)))
+    return Chunks(
+        documents, doc, *(np.concatenate(column).astype(np.int64) for column in (starts, ends, counts))
+    )
 
 
 @lru_cache(maxsize=4)

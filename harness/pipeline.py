@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from harness.metrics import Metrics
+from harness.metrics.health import health
 from harness.parts import Parts
-from harness.records import Chunks, Document, Evidence, Kind, Question, Ranking, Scores
-from harness.tokens import TokenMap
+from harness.records import Chunks, Kind, Question, Ranking, Scores
+from harness.store.latency import encode_ms
 
 LATENCY_QUESTIONS = 20
 
@@ -38,7 +39,7 @@ class Result:
         """Means by flat name. Where there are both kinds, names of whole-document metrics begin with ``document_``."""
         flat: dict[str, float] = {}
         for kind, scores in self.scores.items():
-            prefix = "document_" if kind == "document" and len(self.scores) > 1 else ""
+            prefix = _prefix(kind, len(self.scores))
             flat |= {prefix + name: value for name, value in scores.means().items()}
         return flat
 
@@ -74,14 +75,14 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
                 encoded=encoded,
                 primary=primary,
             )
-    health = parts.metrics.health(labels.questions, chunks, encoded) | {
+    figures = health(chunks, encoded, labels.questions) | {
         "documents": len(chunks.documents),
         "lost_evidence": labels.lost_evidence,
         "index_mb": parts.index.megabytes(),
     }
     timing = {f"{stage}_seconds": value for stage, value in seconds.items()}
-    timing |= parts.retriever.measurements() | _latency(parts, labels.questions)
-    return Result(questions, rankings, scores, chunks, health, parts.model.identity(), timing)
+    timing |= {**parts.retriever.measurements(), **_latency(parts, labels.questions)}
+    return Result(questions, rankings, scores, chunks, figures, parts.model.identity(), timing)
 
 
 def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequence[int]) -> Ranking:
@@ -105,39 +106,23 @@ def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequenc
 def _latency(parts: Parts, questions: Sequence[Question]) -> dict[str, float]:
     """Milliseconds for one question at a time, encoding included: p50 and p95 over the first questions."""
     texts = [question.text for question in questions[:LATENCY_QUESTIONS]]
-    encode_ms = parts.model.query_ms(texts)
     search_ms = []
     for text in texts:
         started = time.perf_counter()
         parts.retriever.search([text], min(10, len(parts.chunks)))
         search_ms.append(1000 * (time.perf_counter() - started))
-    total = np.array(search_ms) + encode_ms
+    total = np.array(search_ms) + encode_ms(parts.model, texts)
     return {"query_ms_p50": float(np.percentile(total, 50)), "query_ms_p95": float(np.percentile(total, 95))}
 
 
 def metric_names(metrics: Metrics, ks: Sequence[int], kinds: Sequence[Kind]) -> list[str]:
-    """Every name that ``Result.metrics`` will have, found by scoring one made-up question. No model is needed."""
-    document = Document("d", "word")
-    tokens = TokenMap(np.zeros(1, np.int64), 4)
-    chunks = Chunks([document], *(np.array([value]) for value in (0, 0, 4, 1)))
-    ranking = Ranking(np.zeros((1, 1), np.int64), np.ones((1, 1), np.float32))
-    names: list[str] = []
-    for kind in kinds:
-        evidence = Evidence("d") if kind == "document" else Evidence("d", 0, 4, "word")
-        scores = metrics.score(
-            kind=kind,
-            questions=[Question("q", "?", (evidence,))],
-            ranking=ranking,
-            chunks=chunks,
-            tokens=[tokens],
-            ks=ks,
-            first_ranks=lambda relevant: np.ones(len(relevant), np.int64),
-            encoded=None,
-            primary=f"recall_at_{max(ks)}",
-        )
-        prefix = "document_" if kind == "document" and len(kinds) > 1 else ""
-        names += [prefix + name for name in scores.values]
-    return names
+    """Every name that ``Result.metrics`` will have. Needs no data and no model."""
+    return [_prefix(kind, len(kinds)) + name for kind in kinds for name in metrics.names(kind, ks)]
+
+
+def _prefix(kind: Kind, kinds: int) -> str:
+    """What metrics of this kind of question are called by where there are both kinds."""
+    return "document_" if kind == "document" and kinds > 1 else ""
 
 
 @contextmanager

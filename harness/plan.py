@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
+
+from omegaconf import DictConfig
 
 from harness import parts
 from harness.checks import Sweep
 from harness.command import Composed
 from harness.errors import HarnessError
-from harness.parts import Inputs
 from harness.records import Chunks
 
 # Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them again.
@@ -56,22 +58,39 @@ def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float |
     """What this cell would embed that no earlier cell has embedded."""
     config = cell.config
     try:
-        chunks, inputs = parts.chunks(config), parts.inputs(config)
+        chunks = parts.chunks(config)
     except HarnessError as error:
         return Work(0, 0, None, str(error))
     key = str(config.model)
     if key not in rates:
-        rates[key] = _rate(config, chunks, inputs)
+        rates[key] = _rate(config, chunks)
     rate = rates[key]
     texts = {chunks.embed_text(row): int(chunks.tokens[row]) for row in range(len(chunks))}
     if isinstance(rate, HarnessError):
         return Work(len(texts), len(texts), None, str(rate))
     seen = pending.setdefault(key, set())
-    missing = [text for text in parts.model(config).missing(list(texts)) if text not in seen]
+    missing = [text for text in parts.model(config).missing(list(texts), "document") if text not in seen]
     seen.update(missing)
     return Work(len(texts), len(missing), sum(texts[text] for text in missing) / rate)
 
 
-def _rate(config: object, chunks: Chunks, inputs: Inputs) -> float | HarnessError:
-    """Tokens per second of a cell's model on this machine, or why it can't be used."""
-    raise NotImplementedError
+def _rate(config: DictConfig, chunks: Chunks) -> float | HarnessError:
+    """Tokens per second of a cell's model on this machine, or why it can't be used.
+
+    What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing is missing.
+    """
+    try:
+        model = parts.model(config)
+        missing = model.missing([chunks.embed_text(row) for row in range(len(chunks))], "document")
+        if not missing:
+            return math.inf
+        sample = sorted(missing, key=len)[len(missing) // 2 :][:SAMPLE]
+        model.encode_anew(sample[:1])  # loading the weights is not part of the rate
+        before = model.counts()
+        model.encode_documents(sample)
+        after = model.counts()
+        return (after["embed_tokens"] - before["embed_tokens"]) / (
+            after["embed_seconds"] - before["embed_seconds"]
+        )
+    except HarnessError as error:
+        return error

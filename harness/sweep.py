@@ -17,7 +17,18 @@ from harness.paths import conf_folder, register_resolvers
 from harness.view import terminal
 
 # Flags that only ask Hydra something; nothing is run.
-_QUESTIONS = {"--help", "-h", "--hydra-help", "--version", "--info", "-i", "--cfg", "-c", "--shell-completion", "-sc"}
+_QUESTIONS = {
+    "--help",
+    "-h",
+    "--hydra-help",
+    "--version",
+    "--info",
+    "-i",
+    "--cfg",
+    "-c",
+    "--shell-completion",
+    "-sc",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -55,7 +55,9 @@ class ExactIndex:
             for i, column in zip(asked[first:], block, strict=False):
                 wanted = np.sort(relevant[i])
                 row = wanted[np.argmax(column[wanted])]
-                ranks[i] = 1 + np.count_nonzero(column > column[row]) + np.count_nonzero(column[:row] == column[row])
+                ranks[i] = (
+                    1 + np.count_nonzero(column > column[row]) + np.count_nonzero(column[:row] == column[row])
+                )
         return ranks
 
     def megabytes(self) -> float:
@@ -93,4 +95,5 @@ def _best(scores: Float32Array, depth: int) -> IntArray:
     else:
         found = np.arange(len(scores))
     found = found[scores[found] > -np.inf]
-    return found[np.lexsort((found, -scores[found]))].astype(np.int64)
+    order: IntArray = found[np.lexsort((found, -scores[found]))].astype(np.int64)
+    return order

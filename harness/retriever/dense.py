@@ -27,7 +27,6 @@ class DenseRetriever:
         self._measurements = {
             "embed_seconds": embedded - started,
             "index_seconds": time.perf_counter() - embedded,
-            "index_mb": index.megabytes(),
         }
         no_vectors = np.zeros((len(chunks), 0), np.float32)
         self._encoded = Encoded(no_vectors, *(column[vector_of_row] for column in encoded[1:]))
@@ -50,5 +49,5 @@ class DenseRetriever:
         return self._encoded
 
     def measurements(self) -> Mapping[str, float]:
-        """``embed_seconds``, ``index_seconds`` and ``index_mb``."""
+        """``embed_seconds`` and ``index_seconds``."""
         return self._measurements

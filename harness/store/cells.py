@@ -25,10 +25,14 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Writes aside and renames, so that a file that exists is whole. Raises ``StoreError`` when the disk refuses."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        aside.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=True) + "\n", encoding="utf-8")
+        aside.write_text(
+            json.dumps(content, indent=1, ensure_ascii=False, allow_nan=True) + "\n", encoding="utf-8"
+        )
         aside.replace(path)
     except OSError as error:
-        raise StoreError(f"{path} can't be written: {error.strerror}. Free space or choose another folder.", where=path) from error
+        raise StoreError(
+            f"{path} can't be written: {error.strerror}. Free space or choose another folder.", where=path
+        ) from error
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -37,7 +41,9 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def write_rankings(path: Path, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks) -> None:
+def write_rankings(
+    path: Path, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks
+) -> None:
     """Rankings per kind as arrays ``<kind>_question_ids``, ``_doc``, ``_start``, ``_end``, ``_score`` and ``doc_ids``.
 
     Arrays are (questions, depth); ``doc`` indexes ``doc_ids`` and is -1 where fewer rows came back. A whole document runs from

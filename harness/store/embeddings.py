@@ -109,6 +109,28 @@ class CachedModel:
         counts = np.bincount(inverse, minlength=len(unique))
         return int(counts[self._space(role).has(unique)].sum())
 
+    def missing(self, texts: Sequence[str], role: Role) -> list[str]:
+        """The different texts that would have to be computed, sorted by their hash. Loads no weights."""
+        unique, first, _ = _unique(texts)
+        return [texts[i] for i in first[~self._space(role).has(unique)].tolist()] if len(unique) else []
+
+    def folder(self, role: Role) -> Path:
+        """Where the embeddings of this role are kept; it may not exist yet."""
+        return self._space(role).folder
+
+    def counts(self) -> dict[str, float]:
+        """The counters by name, over all calls so far."""
+        return {
+            "texts_embedded": self.texts_embedded,
+            "texts_cached": self.texts_cached,
+            "embed_seconds": self.embed_seconds,
+            "embed_tokens": self.embed_tokens,
+        }
+
+    def encode_anew(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of questions straight from the model, for timing it; loads the weights if need be."""
+        return self._model.encode_queries(texts)
+
     def _space(self, role: Role) -> Space:
         if role not in self._spaces:
             self._spaces[role] = self._store.space(self.identity(), role)
@@ -176,6 +198,6 @@ def _unique(texts: Sequence[str]) -> tuple[Hashes, IntArray, IntArray]:
 def _unwritable(folder: Path, error: OSError, kept: int) -> StoreError:
     return StoreError(
         f"The embedding store {folder} can't be written ({error.strerror or error}); {kept} embeddings of this model are kept in it. "
-        "Free space there or choose another folder (cache_dir=), and run the same command again: only what is missing is computed.",
+        "Free space there or choose another folder (cache=), and run the same command again: only what is missing is computed.",
         where=folder,
     )

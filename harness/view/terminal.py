@@ -58,7 +58,9 @@ def inputs(measured_on: Sequence[Inputs]) -> list[str]:
         ]
         if labels.left_out:
             question_id, reason = next(iter(labels.left_out.items()))
-            lines.append(f"           {len(labels.left_out):,} left out, for instance {question_id}: {reason}")
+            lines.append(
+                f"           {len(labels.left_out):,} left out, for instance {question_id}: {reason}"
+            )
     return lines
 
 
@@ -166,7 +168,12 @@ def legend(shown: Sequence[Column]) -> list[str]:
 
 
 def report(
-    contents: Sequence[Mapping[str, Any]], failures: Sequence[Mapping[str, Any]], primary: str, k: int, *, same_chunks: bool
+    contents: Sequence[Mapping[str, Any]],
+    failures: Sequence[Mapping[str, Any]],
+    primary: str,
+    k: int,
+    *,
+    same_chunks: bool,
 ) -> list[str]:
     """The end of a sweep: table, legend, warnings, failures."""
     shown = columns(primary, k, same_chunks=same_chunks)

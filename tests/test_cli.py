@@ -1,0 +1,179 @@
+"""The main command as a user runs it: real processes, real models, a real MLflow store."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+
+import pytest
+
+
+def runs(workplace):
+    """(name, status, parent) of every run in the store."""
+    with sqlite3.connect(workplace.root / "mlruns" / "mlflow.db") as db:
+        parents = dict(
+            db.execute("select run_uuid, value from tags where key = 'mlflow.parentRunId'").fetchall()
+        )
+        return [
+            (name, status, parents.get(run))
+            for run, name, status in db.execute("select run_uuid, name, status from runs")
+        ]
+
+
+def test_a_sweep_scores_every_cell_and_puts_them_side_by_side(workplace):
+    """Two chunk sizes: exit code 0, a table best first, files of each cell, one parent with two children in MLflow."""
+    done = workplace.sweep("-m", "model=wordllama", "chunk=16,32")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    table = [line for line in done.stdout.splitlines() if re.match(r"^(16|32)  ", line)]
+    assert len(table) == 2
+    assert "recall@2000t" in done.stdout  # chunk is swept: decided at a fixed number of tokens
+    results = workplace.results()
+    assert {result["name"] for result in results} == {"16", "32"}
+    assert all(result["primary"] == "recall_at_2000_tokens" for result in results)
+    assert all(
+        result["metrics"]["recall_at_2000_tokens"] == 1.0 for result in results
+    )  # the whole corpus fits
+    for folder in workplace.root.glob("outputs/*/*/?"):
+        assert {"result.json", "rankings.npz", "questions.parquet", "config.yaml"} <= {
+            f.name for f in folder.iterdir()
+        }
+    children = [run for run in runs(workplace) if run[2]]
+    assert len(children) == 2
+    assert {status for _, status, _ in runs(workplace)} == {"FINISHED"}
+
+
+def test_one_configuration_is_a_sweep_of_one(workplace):
+    """Without -m there is a parent, a child, a table and the same files."""
+    done = workplace.sweep("model=wordllama", "chunk=16")
+
+    assert done.returncode == 0, done.stderr
+    assert len(workplace.results()) == 1
+    assert workplace.results()[0]["primary"] == "recall_at_5"
+    assert sorted(bool(parent) for _, _, parent in runs(workplace)) == [False, True]
+
+
+def test_a_failing_cell_is_on_record_and_the_others_finish(workplace):
+    """A model that can't be found: exit code 1, a FAILED run with the message, the other cell scored."""
+    done = workplace.sweep("-m", "model=bge,wordllama", "chunk=16")
+
+    assert done.returncode == 1
+    assert "1 cell failed:" in done.stdout
+    assert "BAAI/bge-small-en-v1.5" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    assert [result["name"] for result in workplace.results()] == ["wordllama"]
+    assert sorted(status for _, status, parent in runs(workplace) if parent) == ["FAILED", "FINISHED"]
+
+
+def test_the_same_sweep_twice_gives_the_same_numbers(workplace):
+    """Everything outside ``timing`` and ``provenance`` is equal to the last digit, and nothing is embedded twice."""
+    for _ in range(2):
+        assert workplace.sweep("model=wordllama", "chunk=16", "tracker=none").returncode == 0
+    first, second = workplace.results()
+    embedded = [result["timing"]["texts_embedded"] for result in (first, second)]
+    for result in (first, second):
+        del result["timing"], result["provenance"]
+
+    assert first == second
+    assert embedded[0] > 0
+    assert embedded[1] == 0
+
+
+def test_k_is_read_off_one_ranking(workplace):
+    """k=2,4 is one cell with both cut-offs, under -m too."""
+    done = workplace.sweep("-m", "model=wordllama", "k=2,4", "tracker=none")
+
+    assert done.returncode == 0, done.stderr
+    (result,) = workplace.results()
+    assert result["k"] == [2, 4]
+    assert {"recall_at_2", "recall_at_4"} <= set(result["metrics"])
+    assert result["metrics"]["recall_at_2"] <= result["metrics"]["recall_at_4"]
+
+
+def test_a_plan_says_what_would_be_done_and_does_nothing(workplace):
+    """plan=true prints the cells with chunks, cached texts and time, and leaves no run and no output behind."""
+    done = workplace.sweep("-m", "model=wordllama", "chunk=16,32", "plan=true")
+
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^cell +chunks +cached +embedding", done.stdout, re.MULTILINE)
+    assert "2 cells" in done.stdout
+    assert not (workplace.root / "outputs").exists()
+    assert not (workplace.root / "mlruns").exists()
+
+
+MISTAKES = [
+    (["chunk=0"], r"chunk is 0"),
+    (["chunk=16", "overlap=16", "chunker=tokens"], r"overlap is 16"),
+    (["k=0"], r"k is 0; it must be a whole number of at least 1"),
+    (["k=five"], r"k is five; it must be a whole number"),
+    (["chunks=16"], r"chunks is no setting\. Did you mean chunk"),
+    (["model=minlm"], r"model=minlm: there is no such option\. Did you mean minilm"),
+    (["model=minilm,wordllama"], r"model has 2 values .* Add -m"),
+    (["minilm"], r"'minilm' is not of the form key=value"),
+    (["primary=recal_at_5"], r"primary=recal_at_5: there is no such metric here\. Did you mean recall_at_5"),
+    (["primary_k=4"], r"primary_k is 4; it must be one of k"),
+    (["corpus.path=/nowhere/at all"], r"/nowhere/at all"),
+    (["golden.path=/nowhere/questions.jsonl"], r"/nowhere/questions\.jsonl"),
+    (["model.batch_size=0", "model=minilm"], r"model\.batch_size is 0"),
+    (["tracker.uri=file:./mlruns"], r"sqlite"),
+    (["tracker.uri=http://127.0.0.1:9"], r"127\.0\.0\.1:9"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES, ids=[" ".join(words) for words, _ in MISTAKES])
+def test_a_mistake_is_one_line(workplace, words, message):
+    """No stack trace, no run, exit code 1, one line that says what was given and what to do."""
+    done = workplace.sweep("model=wordllama", *words)
+
+    assert done.returncode == 1
+    assert re.search(message, done.stderr), done.stderr
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not workplace.results()
+
+
+def test_odd_paths_work(workplace):
+    """Blanks, brackets, commas and '=' in the paths of documents and questions need no quoting."""
+    odd = workplace.root / "my docs [v=2], final"
+    workplace.documents.rename(odd)
+    golden = odd / "questions (1).jsonl"
+    workplace.golden.rename(golden)
+    done = workplace.run(
+        "model=wordllama", "corpus=folder", f"corpus.path={odd}", f"golden.path={golden}", "tracker=none"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert len(workplace.results()) == 1
+
+
+def test_questions_of_another_corpus_are_refused(workplace):
+    """When no label stands in the documents the sweep does not start."""
+    lines = workplace.golden.read_text().splitlines()
+    changed = []
+    for line in lines:
+        question = json.loads(line)
+        question["evidence"] = [{"doc_id": "else.md", "start": 0, "end": 9, "quote": "xylophone"}]
+        changed.append(json.dumps(question))
+    workplace.golden.write_text("\n".join(changed))
+    done = workplace.sweep("model=wordllama")
+
+    assert done.returncode == 1
+    assert "another corpus" in done.stderr
+
+
+def test_help_imports_nothing_heavy(workplace):
+    """--help answers without loading torch, MLflow or a model library."""
+    code = "import sys; from harness.sweep import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint(sorted({'torch','mlflow','sentence_transformers','transformers','pyarrow'} & set(sys.modules)))"
+    (workplace.root / "help.py").write_text(code)
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "help.py"], cwd=workplace.root, capture_output=True, text=True, check=True
+    )
+
+    assert "model=minilm,bge chunk=256,512" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
