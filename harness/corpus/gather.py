@@ -65,10 +65,9 @@ def _refuse_two_texts(earlier: Document, document: Document, source: Path) -> No
 
 
 def _digest(digest: hashlib._Hash, document: Document) -> None:
-    for field in (document.doc_id, document.text, document.embed_prefix):
-        data = field.encode("utf-8")
-        digest.update(b"%d:" % len(data))  # lengths, so that no text can pass for two fields
-        digest.update(data)
+    fields = (document.doc_id, document.text, document.embed_prefix)
+    lengths = ",".join(str(len(field)) for field in fields)  # so that no text can pass for two fields
+    digest.update(f"{lengths}:{''.join(fields)}".encode())
 
 
 def _nothing_left(source: Path, looked_for: str, notes: dict[str, tuple[str, ...]]) -> str:

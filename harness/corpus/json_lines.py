@@ -50,8 +50,8 @@ def _objects(path: Path, notes: Notes) -> Iterator[tuple[int, dict[str, Any]]]:
     if encoding.detail:
         notes.add("not UTF-8", path.name, encoding.detail)
     with (
-        # Only \n ends a line: text may hold other line breaks, such as U+2028, unescaped.
-        path.open(encoding=encoding.codec, errors=encoding.errors, newline="\n") as lines,
+        # A line ends in \n, \r\n or \r, which JSON escapes in texts; U+2028 and its like, which it need not, end none.
+        path.open(encoding=encoding.codec, errors=encoding.errors) as lines,
         bar("Reading", None, "documents") as progress,
     ):
         for number, line in enumerate(lines, start=1):
@@ -137,22 +137,22 @@ def _document(
             line=line,
         )
     title, metadata = item.get("title") or "", item.get("metadata") or _NOTHING
-    for name, value, kind, words in (
-        (key, item[key], str, "text"),
-        ("title", title, str, "text"),
-        ("metadata", metadata, dict, "object"),
-    ):
-        if not isinstance(value, kind):
-            raise InputError(
-                f"{path}:{line}: {name} is a JSON {_kind(value)}; {'an' if words == 'object' else 'a'} {words} is expected.",
-                path=path,
-                line=line,
-            )
+    _check(path, line, key, item[key], str)
+    _check(path, line, "title", title, str)
+    _check(path, line, "metadata", metadata, dict)
     text = _whole(item[key])
     if text != item[key]:
         notes.add("half characters replaced by U+FFFD", doc_id)
     title = _whole(title)
     return Document(doc_id, text, title, prefix(title), position, metadata)
+
+
+def _check(path: Path, line: int, name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        expected = "a text" if kind is str else "an object"
+        raise InputError(
+            f"{path}:{line}: {name} is a JSON {_kind(value)}; {expected} is expected.", path=path, line=line
+        )
 
 
 def _whole(text: str) -> str:

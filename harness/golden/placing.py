@@ -46,7 +46,7 @@ def place_all(labels: Collection[Evidence], documents: Sequence[Document]) -> di
     for label in elsewhere:
         places = [(documents[place.document].doc_id, place.start) for place in hits[label.quote or ""]]
         # At the very offset of the label: the document was renamed, and other copies do not come into question.
-        renamed = [place for place in places if place[1] == label.start and label.doc_id not in by_id]
+        renamed = [place for place in places if place[1] == label.start]
         if places:
             placed[label] = _chosen(label, renamed if len(renamed) == 1 else places)
     missing = [label for label in elsewhere if label not in placed]

@@ -109,3 +109,26 @@ def test_binary_data_is_no_text(data):
 def test_nothing_is_utf8():
     """An empty file has an encoding; that it is empty is for others to say."""
     assert read(b"") == ("", "")
+
+
+def test_where_western_and_central_european_pages_draw_the_western_one_wins():
+    """Both give sound text for one pound sign among English words; only one of them has it."""
+    text = "Plain English text with one £ sign in it and many more words around. "
+
+    assert read(text.encode("cp1252")) == (text, "cp1252")
+
+
+def test_a_sample_does_not_decide_what_the_whole_contradicts():
+    """Half a megabyte of one code page with a last byte that the page lacks is not read with that byte dropped."""
+    encoding = detect(FRENCH.encode("cp1252") * 6000 + b"\x81")
+
+    assert encoding is not None
+    assert encoding.detail not in {"", "cp1252"}
+    assert encoding.errors == "strict"
+
+
+def test_half_a_megabyte_of_bytes_is_no_text():
+    """Bytes that no code page makes sense of are binary, control characters or not."""
+    data = bytes(range(0x80, 0x100)) * 20
+
+    assert detect(data) is None

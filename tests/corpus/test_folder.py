@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.corpus.folder import FolderCorpus
+from harness.corpus.folder import FolderCorpus, _documents
+from harness.corpus.gather import Notes
+from harness.corpus.walk import Found, _entries
 from harness.errors import InputError, SettingError
 
 TEXTS = ["*.md", "*.txt"]
@@ -222,3 +224,14 @@ def test_the_digest_follows_ids_and_texts(tmp_path):
     assert digest("three", a_md="x", b_md="yz") != first
     assert digest("four", a_md="xy", c_md="z") != first
     assert len(first) == 64
+
+
+def test_what_vanishes_while_it_is_read_is_named(tmp_path):
+    """A file or folder that is gone between the listing and the reading does not end the run."""
+    notes = Notes()
+
+    assert list(_documents([Found("gone.md", tmp_path / "gone.md")], notes)) == []
+    assert _entries(tmp_path / "sub", "sub/", notes) == []
+    assert notes.frozen() == {
+        "unreadable": ("gone.md (no such file or directory)", "sub/ (no such file or directory)")
+    }

@@ -58,6 +58,19 @@ def test_positions_are_ids_where_no_object_has_one(path):
     assert loaded.notes == {"empty": ("1",)}
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_lines_end_as_on_any_system(path, newline):
+    """Line numbers and texts are the same whatever ended the lines; U+2028 inside a text ends none."""
+    text = '{"id": "a", "text": "one\u2028two"}'
+
+    assert [d.text for d in load(path, text, {"id": "b", "text": "x"}, newline=newline).documents] == [
+        "one\u2028two",
+        "x",
+    ]
+    with pytest.raises(InputError, match=r":2: this line is not JSON"):
+        load(path, text, "{", newline=newline)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_other_encodings_are_read(path, encoding):
     """A file written by PowerShell or Excel is read and, when it is not UTF-8, named."""

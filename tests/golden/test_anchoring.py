@@ -115,6 +115,18 @@ def test_a_removed_passage_is_lost():
     assert labels.lost_evidence == 1
 
 
+def test_one_shared_phrase_is_no_changed_passage():
+    """Less than six tenths of the words: the passage is gone, not edited."""
+    given_ = Evidence(
+        "d.md", 0, 79, "The deposit of a rented balance is returned within thirty days of the purchase."
+    )
+    assert len(given_.quote) == given_.end
+
+    labels = check([given_], [DOCUMENTS[0], Document("d.md", "Nothing of that.")])
+
+    assert states(labels) == {"LOST": 1}
+
+
 def test_the_quote_is_looked_for_at_home_first():
     """A copy in another document does not matter while the quote stands once in its own."""
     documents = [replace(DOCUMENTS[0], text="New. " + REFUNDS), Document("copy.md", REFUNDS)]
