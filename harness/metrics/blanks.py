@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.records import Document, IntArray
 
 # All white space of Unicode lies below this code point.
 _LIMIT = 0x3001
-_BLANK = np.array([chr(code).isspace() for code in range(_LIMIT)] + [False])
+# 1 for what is not; the last entry stands for all code points above.
+_INK = np.array([not chr(code).isspace() for code in range(_LIMIT)] + [True], dtype=np.int32)
 
 
 class InkOffsets:
@@ -47,9 +50,13 @@ class InkOffsets:
         )
 
 
-def _ink_before(text: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def _ink_before(text: str) -> npt.NDArray[np.int32]:
     """int32 (len(text) + 1,): non-blank characters before each offset."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    codes: npt.NDArray[Any]
+    if text.isascii():
+        codes = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    else:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     before = np.zeros(len(codes) + 1, dtype=np.int32)
-    np.cumsum(~_BLANK[np.minimum(codes, _LIMIT)], out=before[1:])
+    np.cumsum(_INK.take(codes, mode="clip"), out=before[1:])
     return before

@@ -109,7 +109,7 @@ def _truncated(
         return np.zeros(judged.questions, dtype=np.bool_)
     doc, start, end = labels.place_doc[place], labels.place_start[place], labels.place_end[place]
     question = labels.place_question[place]
-    ink = InkOffsets(chunks.documents, doc)
+    ink = judged.ink or InkOffsets(chunks.documents, doc)
     read = _read_ink(judged.kind, question, (doc, start, end), reach, ranking, chunks, ink)
     low, high, pairs = ink_inside(seen_part(chunks, encoded), doc, start, end, ink)
     total = ink.before(doc, end) - ink.before(doc, start)

@@ -65,6 +65,7 @@ def judge(
         tokens=tokens,
         reach_of={b: reach_of_budget(b, tokens, ranking.rows, chunks, maps, ink) for b in rules.budgets},
         characters=count_characters(chunks, labels, ranking, max(ks, default=0)),
+        ink=ink,
     )
 
 
@@ -97,6 +98,7 @@ def _judge_documents(
         tokens=np.cumsum(lengths[ranking.rows], axis=1, dtype=np.int64),
         reach_of={},
         characters=None,
+        ink=None,
     )
 
 
