@@ -186,7 +186,7 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
             config = compose(name, [*overrides, *search], return_hydra_config=True)
         hydra = config.hydra
         run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, ValueError) as error:  # Hydra raises bare ValueErrors too
         raise _explained(error, overrides) from error
     choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
     with open_dict(config):

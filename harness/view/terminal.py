@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ def cell_ends(number: int, total: int, record: CellRecord, primary: str, seconds
     """One line for a finished or failed cell."""
     head = f"[{number}/{total}] {record.name}"
     if record.error is not None:
-        return f"{head}  FAILED after {seconds:.1f} s: {record.error}"
+        return f"{head}  FAILED ({seconds:.1f} s), see below"
     return f"{head}  {short(primary)} {record.metrics[primary]:.3f}  ({seconds:.1f} s)"
 
 
@@ -185,8 +186,31 @@ def report(
     warnings = [note for content in contents if (note := notes.truncation(content["name"], content))]
     if missing := notes.lost(contents):
         warnings.append(missing)
-    lines += ["", *(f"! {warning}" for warning in warnings)] if warnings else []
+    if warnings:
+        lines += ["", *(line for warning in warnings for line in wrapped(warning, "! ", "  "))]
     if failures:
-        noun = "cell" if len(failures) == 1 else "cells"
-        lines += ["", f"{len(failures)} {noun} failed:", *(f"  {f['name']}: {f['error']}" for f in failures)]
+        lines += ["", *_failed(failures)]
     return lines
+
+
+def _failed(failures: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Failed cells; those with the same message share it."""
+    names: dict[str, list[str]] = {}
+    for failure in failures:
+        names.setdefault(failure["error"], []).append(failure["name"])
+    lines = [f"{len(failures)} {'cell' if len(failures) == 1 else 'cells'} failed:"]
+    for message, cells in names.items():
+        lines += ["  " + ", ".join(cells), *wrapped(message, "    ")]
+    return lines
+
+
+def wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
+    """``text`` broken at blanks to the width of the terminal; words, such as paths to be copied, stay whole."""
+    return textwrap.wrap(
+        text,
+        max(40, width()),
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
