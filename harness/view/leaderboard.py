@@ -82,7 +82,7 @@ def _table(
 def _interval(row: Mapping[str, float], metric: str) -> str:
     text = _text(metric, row)
     if f"{metric}_lo" in row and f"{metric}_hi" in row:
-        text += f" ({_text(f'{metric}_lo', row)} to {_text(f'{metric}_hi', row)})"
+        text += f" ({_text(f'{metric}_lo', row)}–{_text(f'{metric}_hi', row)})"
     return text
 
 

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tracker_records import cell_record
+
+from harness.tracker.mlflow_names import LONGEST, SECTIONS, MetricNames, sections_of, shortened, shown_k
+
+TOKENS = MetricNames("recall_at_2000_tokens", 5)
+AT_K = MetricNames("recall_at_5", 5)
+
+
+@pytest.mark.parametrize("names", [TOKENS, AT_K, MetricNames("mrr", 10)])
+def test_few_metrics_have_no_prefix(names: MetricNames, tmp_path: Path) -> None:
+    """A cell of 70 metrics shows at most 12 without a prefix; names fit on cards; sections are the known ones."""
+    renamed = names.renamed(dict(cell_record(tmp_path).metrics))
+    assert len([name for name in renamed if "/" not in name]) <= 12
+    assert set(sections_of(renamed)) <= set(SECTIONS)
+    assert all(len(part) <= LONGEST for name in renamed for part in name.split("/"))
+    assert all(len(name.split("/")[0]) <= 10 for name in renamed if "/" in name)
+
+
+def test_the_primary_metric_comes_first(tmp_path: Path) -> None:
+    """The compare page shows the metric that was logged first."""
+    metrics = dict(reversed(cell_record(tmp_path).metrics.items()))
+    assert next(iter(TOKENS.renamed(metrics))) == "recall_at_2000_tokens"
+    assert next(iter(AT_K.renamed(metrics))) == "recall_at_5"
+
+
+@pytest.mark.parametrize(
+    ("flat", "shown"),
+    [
+        ("recall_at_2000_tokens", "recall_at_2000_tokens"),
+        ("recall_at_2000_tokens_lo", "recall_2000_tokens_lo"),
+        ("recall_at_5", "recall_at_5"),
+        ("recall_at_10", "at_k/recall_at_10"),
+        ("complete_at_2000_tokens", "budget/complete_2000_tokens"),
+        ("recall_at_10_hi", "ci/recall_at_10_hi"),
+        ("context_tokens_at_5", "context_tokens"),
+        ("context_tokens_at_10", "at_k/context_tokens_at_10"),
+        ("precision_omega", "at_k/precision_omega"),
+        ("unseen_tokens", "health/unseen_tokens"),
+        ("documents", "health/documents"),
+        ("index_mb", "health/index_mb"),
+        ("document_recall_at_5", "at_k/document_recall_at_5"),
+        ("diagnosis_found", "diagnosis/found"),
+        ("not_retrieved", "diagnosis/not_retrieved"),
+        ("search_seconds", "time/search_seconds"),
+        ("query_ms_p50", "time/query_ms_p50"),
+        ("embed_tokens_per_s", "time/embed_tokens_per_s"),
+        ("own/score", "own/score"),
+        ("recall@7", "at_k/recall_7"),
+    ],
+)
+def test_each_kind_of_metric_has_its_place(flat: str, shown: str) -> None:
+    """Every flat name has the one place that a reader would look for it in."""
+    assert TOKENS.of(flat) == shown
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z@é ]{1,9}(_at_[0-9]{1,4})?(_tokens)?(_lo)?", fullmatch=True), st.floats(0, 1)
+    )
+)
+@settings(derandomize=True)
+def test_no_metric_is_lost(metrics: dict[str, float]) -> None:
+    """Names that would be shortened to the same one stay apart, and MLflow accepts every name."""
+    sane = {re.sub(r"[^\w\-.:/ ]", "_", name, flags=re.ASCII) for name in metrics}
+    renamed = TOKENS.renamed(metrics)
+    assert len(renamed) >= len(sane) - ("context_tokens" in sane)
+    assert all(re.fullmatch(r"[\w\-.:/ ]+", name, flags=re.ASCII) for name in renamed)
+
+
+@pytest.mark.parametrize(
+    ("primary", "params", "k"),
+    [
+        ("recall_at_10", {"primary_k": "5"}, 10),
+        ("recall_at_2000_tokens", {"primary_k": "3"}, 3),
+        ("recall_at_2000_tokens", {"k": "1,3,5,10"}, 5),
+        ("recall_at_2000_tokens", {"k": "[3, 20]"}, 20),
+        ("mrr", {}, 5),
+    ],
+)
+def test_the_shown_cut(primary: str, params: dict[str, str], k: int) -> None:
+    """The columns are those of the primary metric's k, else of primary_k, else of 5 or the largest."""
+    assert shown_k(primary, params) == k
+
+
+def test_a_short_name_is_left_alone() -> None:
+    """Names are only shortened where they would be cut."""
+    assert shortened("char_precision_at_100") == "char_precision_at_100"

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+from harness.view.leaderboard import leaderboard
+
+PRIMARY = "recall_at_2000_tokens"
+
+
+def cells(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"m{i} · 256",
+            "metrics": {
+                PRIMARY: 0.9 - i / 100,
+                f"{PRIMARY}_lo": 0.85 - i / 100,
+                f"{PRIMARY}_hi": 0.95 - i / 100,
+                "recall_at_5": 0.8,
+                "mrr": 0.7,
+                "context_tokens_at_5": 1234.4,
+                "ndcg_at_5": float("nan"),
+                "precision_at_5": 0.2,
+            },
+            "health": {"unseen_tokens": 0.412},
+        }
+        for i in range(count)
+    ]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of all lines of all tables."""
+    return [
+        [c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
+    ]
+
+
+def test_best_first_with_its_interval() -> None:
+    """The first line names the cell that stands first and does not call it better."""
+    note, board = leaderboard(cells(3), [], PRIMARY, 5, same_chunks=True)
+    first = "**m0 · 256** has the highest recall_at_2000_tokens: 0.900 (0.850–0.950)."
+    assert note.splitlines()[0] == first
+    assert first in board
+    assert [row[0] for row in rows(board)] == ["cell", "---", "m0 · 256", "m1 · 256", "m2 · 256"]
+    assert rows(board)[2] == [
+        "m0 · 256",
+        "0.900 (0.850–0.950)",
+        "0.800",
+        "41.2%",
+        "0.700",
+        "1,234",
+        "–",
+        "0.200",
+    ]
+
+
+def test_row_metrics_are_marked_between_chunkings() -> None:
+    """An asterisk and a line of explanation where the chunks differ, neither where they are the same."""
+    _, different = leaderboard(cells(2), [], PRIMARY, 5, same_chunks=False)
+    assert "mrr\\*" in rows(different)[0]
+    assert "recall@5" in rows(different)[0]
+    assert "comparable only between cells with the same chunks" in different
+    _, same = leaderboard(cells(2), [], PRIMARY, 5, same_chunks=True)
+    assert "\\*" not in same
+
+
+def test_every_column_is_explained_in_a_line() -> None:
+    """The legend has one line per metric of the table."""
+    _, board = leaderboard(cells(2), [], PRIMARY, 5, same_chunks=True)
+    legend = [line for line in board.splitlines() if line.startswith("- ")]
+    assert [line[2:].partition(":")[0] for line in legend] == rows(board)[0][1:]
+    assert "- mrr: mean of 1 / rank of the first relevant row" in legend
+
+
+def test_the_note_fits_a_runs_page() -> None:
+    """At most ten rows, five columns and 7,500 characters, with a word about the rest; the file has all cells."""
+    failures = [{"name": f"f{i}", "error": "x" * 5000} for i in range(20)]
+    note, board = leaderboard(cells(40), failures, PRIMARY, 5, same_chunks=True)
+    assert len(note) <= 7500
+    assert len(rows(note)) == 2 + 10
+    assert {len(row) for row in rows(note)} == {5}
+    assert "30 more cells" in note
+    assert len(rows(board)) == 2 + 40
+    assert max(len(row) for row in rows(board)) <= 8
+
+
+def test_failed_cells_stand_below_with_their_messages() -> None:
+    """A failure is counted in the first line and told in full in the file."""
+    failures = [{"name": "bge · 256", "error": "No weights.\nDownload bge | or name a folder."}]
+    note, board = leaderboard(cells(1), failures, PRIMARY, 5, same_chunks=True)
+    assert note.splitlines()[0].endswith("1 of 2 cells failed.")
+    assert board.splitlines()[-1] == "- **bge · 256**: No weights. Download bge \\| or name a folder."
+
+
+def test_no_finished_cell() -> None:
+    """Without scores there is no table, only the failures."""
+    note, board = leaderboard([], [{"name": "a", "error": "b"}], PRIMARY, 5, same_chunks=True)
+    assert note.startswith("**No cell finished**; 1 failed.")
+    assert rows(note) == rows(board) == []
