@@ -95,7 +95,7 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
         failed=len(failures),
         metrics={sweep.primary: best[sweep.primary]} if best else {},
     )
-    terminal.say_all(["", *tracker.close_sweep(handle, opened, summary), f"Files: {sweep.folder}"])
+    terminal.say_all(["", *tracker.close_sweep(handle, opened, summary), f"{'Files':<12} {sweep.folder}"])
     return 1 if failures else 0
 
 

@@ -69,6 +69,9 @@ class SweepSummary:
 class Tracker(Protocol):
     """A place for finished values. All state that other processes need goes through the handle (JSON values only)."""
 
+    def check(self) -> str:
+        """Says where finished values go, having made sure of it. Raises ``StoreError`` as ``open_sweep`` would."""
+
     def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
         """Creates the store if need be (safe against other processes) and the parent; gives the handle.
 

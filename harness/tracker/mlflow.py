@@ -53,6 +53,12 @@ class MlflowTracker:
                 key="tracker.experiment",
             )
 
+    def check(self) -> str:
+        """Connects, which creates a SQLite store that is not there yet, and says where it is."""
+        uri = store_uri(self.uri, Path(self.folder))
+        connect(uri)
+        return f"{uri} can be used; experiment '{self.experiment}'"
+
     def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
         """Creates store and experiment if need be, and the parent run with its settings.
 

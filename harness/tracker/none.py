@@ -13,6 +13,10 @@ from harness.tracker import CellRecord, SweepRecord, SweepSummary
 class NoTracker:
     """Records nothing. Every file of the sweep lies in its output folder all the same."""
 
+    def check(self) -> str:
+        """Nowhere."""
+        return "nothing is tracked (tracker=none)"
+
     def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
         """A handle that only says where the files are."""
         return {"tracker": "none", "folder": str(sweep.folder)}
@@ -23,12 +27,12 @@ class NoTracker:
 
     def close_sweep(
         self,
-        handle: Mapping[str, Any],
-        sweep: SweepRecord,
+        handle: Mapping[str, Any],  # noqa: ARG002 - the contract's
+        sweep: SweepRecord,  # noqa: ARG002 - the contract's
         summary: SweepSummary,  # noqa: ARG002 - the contract's
     ) -> Sequence[str]:
-        """One line: where the files are."""
-        return [f"Nothing was tracked (tracker=none). All files are in {handle.get('folder', sweep.folder)}."]
+        """One line that says so."""
+        return ["Nothing was tracked (tracker=none)."]
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
         """Nothing is open, so nothing has to be closed."""

@@ -1,0 +1,133 @@
+"""``python -m harness.doctor``: what works on this machine, in one screen, before anything is waited for."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from harness import command, parts
+from harness.errors import HarnessError
+from harness.paths import conf_folder, root
+from harness.view import terminal
+
+LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
+LAUNCHERS = {
+    "joblib (many cores)": "hydra-joblib-launcher",
+    "submitit (Slurm)": "hydra-submitit-launcher",
+    "ray (a cluster)": "hydra-ray-launcher",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the report; the exit code is 1 when a sweep of the default configuration can't work here."""
+    words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    try:
+        config = command.composed(words, words.overrides).config
+    except HarnessError as error:
+        terminal.complain(f"error: {error}")
+        return 1
+    healthy = True
+    for good, label, text in report(config):
+        healthy &= good is not False
+        mark = {True: "ok", False: "FAIL", None: "-"}[good]
+        for line in terminal.wrapped(text, f"{mark:<5}{label:<11}", " " * 16):
+            terminal.say(line)
+    terminal.say("" if healthy else "\nWhat is marked FAIL must be mended before the default sweep can run.")
+    return 0 if healthy else 1
+
+
+def report(config: DictConfig) -> Iterator[tuple[bool | None, str, str]]:
+    """Lines as (works, label, text); None for what is only told or need not work."""
+    yield True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield None, "libraries", ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    yield None, "cores", f"{_cores()} usable of {os.cpu_count()}"
+    free = shutil.disk_usage(root()).free / 1e9
+    yield free > 1, "disk", f"{free:.0f} GB free at {root()}"
+    yield _outcome("documents", lambda: _inputs(config))
+    yield _outcome("tracking", lambda: _tracking(config))
+    yield _outcome("cache", lambda: _writable(Path(str(config.cache))))
+    reason = _hub()
+    yield None, "hub", f"can't be reached: {reason}" if reason else "answers"
+    yield from _models(str(config.model.name))
+    installed = [text for text, package in LAUNCHERS.items() if _installed(package)]
+    yield None, "launchers", ", ".join(["one process", *installed])
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
+    """The check's text, or its complaint."""
+    try:
+        return True, label, check()
+    except HarnessError as error:
+        return False, label, str(error)
+
+
+def _inputs(config: DictConfig) -> str:
+    inputs = parts.inputs(config)
+    states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
+    return f"{len(inputs.documents)} in {config.corpus.path}; {len(inputs.labels.questions)} questions; labels: {states}"
+
+
+def _tracking(config: DictConfig) -> str:
+    return parts.tracker(config).check()
+
+
+def _writable(folder: Path) -> str:
+    from harness.store.cells import write_json
+
+    folder.mkdir(parents=True, exist_ok=True)
+    trial = folder / "doctor.json"
+    write_json(trial, {})
+    trial.unlink()
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    return f"{folder} is writable and holds {size:,.0f} MB"
+
+
+def _hub() -> str:
+    from harness.model.hub import unreachable
+
+    return unreachable()
+
+
+def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
+    """Every model of conf/model/ that needs no further setting; the default one must be here or reachable."""
+    words = command.take_apart([])
+    missing = []
+    for file in sorted((conf_folder() / "model").glob("*.yaml")):
+        config = command.composed(words, [f"model={file.stem}"]).config
+        if "???" in str(config.model):
+            continue
+        try:
+            model = parts.model(config)
+            place = model.place()
+            if place is None:
+                missing.append(file.stem)
+            else:
+                hashes = ", ".join(digest[:12] for digest in model.identity()["weights"].values())
+                yield True, file.stem, f"{place}; weights sha256 {hashes}"
+        except HarnessError as error:
+            yield (False if str(config.model.name) == default else None), file.stem, str(error)
+    if missing:
+        yield None, "not here", f"{', '.join(missing)}; they come from the hub when they are first used"
+
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
