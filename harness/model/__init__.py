@@ -17,13 +17,18 @@ from harness.records import Encoded
 class Model(Protocol):
     """An embedding model with its own prompts for documents and for questions."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What was asked for: a name on the hub, a folder, or a name of its own."""
 
     def identity(self) -> Mapping[str, Any]:
         """All that changes a vector: name, revision, sha256 of the weights, prompts, window, precision, dim.
 
         JSON values only. Finding it loads no weights into memory and imports no torch. Raises ``ModelError`` when the model can't be found.
         """
+
+    def place(self) -> str | None:
+        """Where on this machine its files are (``folder``, ``package``, ``hub``), or None; asks no network."""
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages, with what the model saw of each."""

