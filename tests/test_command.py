@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from harness import command
 from harness.errors import SettingError

@@ -88,6 +88,7 @@ def _client() -> Any:
     """The hub's own client, told to send no telemetry before it reads its settings."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import huggingface_hub
+    import huggingface_hub.constants
     import huggingface_hub.errors
     import huggingface_hub.utils
 

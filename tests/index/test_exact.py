@@ -24,7 +24,9 @@ def cases(draw):
     """Small integers as vector components: their products are exact, so ties are frequent and real."""
     n_vectors, n_rows = draw(st.integers(1, 8)), draw(st.integers(1, 20))
     component = st.integers(-2, 2)
-    vectors = draw(st.lists(st.lists(component, min_size=2, max_size=2), min_size=n_vectors, max_size=n_vectors))
+    vectors = draw(
+        st.lists(st.lists(component, min_size=2, max_size=2), min_size=n_vectors, max_size=n_vectors)
+    )
     rows = draw(st.lists(st.integers(0, n_vectors - 1), min_size=n_rows, max_size=n_rows))
     queries = draw(st.lists(st.lists(component, min_size=2, max_size=2), min_size=1, max_size=5))
     cuts = sorted(draw(st.lists(st.integers(0, n_rows), max_size=4)))
@@ -43,7 +45,9 @@ def test_agrees_with_sorting_everything(case, grouped, block_mb):
     ranking = index.search(np.array(queries, np.float32), depth, groups)
     if grouped:
         relevant = [{i for i in r if i < len(cuts) - 1 and cuts[i] < cuts[i + 1]} for r in relevant]
-    ranks = index.first_ranks(np.array(queries, np.float32), [np.array(sorted(r), int) for r in relevant], groups)
+    ranks = index.first_ranks(
+        np.array(queries, np.float32), [np.array(sorted(r), int) for r in relevant], groups
+    )
     for i, query in enumerate(queries):
         scores = [float(np.dot(query, vectors[v])) for v in row_vectors]
         order = plain_ranking(scores, cuts if grouped else None)
