@@ -13,12 +13,11 @@ def test_a_healthy_place(workplace):
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    assert any(line.startswith("ok   minilm     package; weights sha256 53aa51172d14") for line in lines)
-    assert any(line.startswith("ok   documents  4 in ") for line in lines)
-    assert any(line.startswith("-    hub        can't be reached: HF_HUB_OFFLINE") for line in lines)
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 80 + len(str(workplace.root))
+    said = " ".join(done.stdout.split())
+    assert "ok minilm package; weights sha256 53aa51172d14" in said
+    assert "ok documents 4 in " in said
+    assert "- hub can't be reached: HF_HUB_OFFLINE" in said
+    assert len(done.stdout.splitlines()) <= 24
 
 
 def test_what_is_wrong_is_named(workplace):
@@ -28,10 +27,11 @@ def test_what_is_wrong_is_named(workplace):
     )
 
     assert done.returncode == 1
-    assert "FAIL documents  " in done.stdout
-    assert "/nowhere" in done.stdout
-    assert "FAIL tracking   " in done.stdout
-    assert "ok   wordllama" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "FAIL documents " in said
+    assert "/nowhere" in said
+    assert "FAIL tracking " in said
+    assert "ok wordllama" in said
 
 
 def test_a_misspelt_setting(workplace):

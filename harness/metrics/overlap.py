@@ -70,7 +70,7 @@ def union_lengths(group: IntArray, start: IntArray, end: IntArray, groups: int) 
 
     ``group``, ``start``, ``end`` are int64 (intervals,) in any order, offsets not negative; empty intervals count nothing.
     """
-    stride = 1 + int(end.max(initial=0))
+    stride = 1 + max(int(start.max(initial=0)), int(end.max(initial=0)))
     order = np.lexsort((start, group))
     base = group[order] * stride
     low, high = base + start[order], base + np.maximum(start, end)[order]
