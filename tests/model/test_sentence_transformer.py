@@ -147,6 +147,15 @@ def test_max_tokens_is_the_window(tiny: SentenceTransformerModel) -> None:
     # Two special tokens and "passage", ":" are read before the text.
     assert variant(tiny, max_tokens=10).encode_documents([text]).seen_tokens.tolist() == [6]
     assert variant(tiny, max_tokens=64).encode_documents([text]).seen_tokens.tolist() == [60]
+    mixed = "alpha beta gammas deltaing x7 , the " * 20
+    rows = []
+    for window in (10, 16, 64):
+        model = variant(tiny, max_tokens=window)
+        encoded = model.encode_documents([mixed])
+        head = variant(tiny, max_tokens=64).encode_documents([mixed[: encoded.seen_chars[0]]])
+        assert np.allclose(head.vectors, encoded.vectors, atol=1e-6)
+        rows.append(encoded.vectors[0])
+    assert max(float(rows[0] @ rows[1]), float(rows[1] @ rows[2])) < 0.999
     with pytest.raises(SettingError, match="positions for 64 tokens") as caught:
         variant(tiny, max_tokens=65).identity()
     assert caught.value.key == "model.max_tokens"
