@@ -25,7 +25,9 @@ _SECTION_OF = (
     ("time", re.compile(r"(^|_)(seconds|ms|s)(_|$)")),
     (
         "health",
-        re.compile(r"^(truncated|unseen|lost|chunk|context|index|cache|documents|questions|token|evidence)"),
+        re.compile(
+            r"^(truncated|unseen|lost|chunk|context|index|cache|documents|questions|token|text|evidence)"
+        ),
     ),
     ("health", re.compile(r"_(mb|tokens|chunks|hits|questions|documents)(_|$)")),
 )
@@ -67,8 +69,12 @@ class MetricNames:
         if "/" in name:
             return name
         section = _section(name)
-        bare = re.sub(r"^(diagnosis|cause)_", "", name) if section == "diagnosis" else name
-        return f"{section}/{shortened(bare)}"
+        if section == "diagnosis":
+            name = re.sub(r"^(diagnosis|cause)_", "", name)
+        elif section == "budget":
+            # All of them, and not only the long ones, so that they stand beside each other.
+            name = name.replace("_at_", "_")
+        return f"{section}/{shortened(name)}"
 
     def renamed(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """All metrics under their MLflow names, the primary first, then the unprefixed ones, then by section.
@@ -77,7 +83,8 @@ class MetricNames:
         """
         head = self.head
         rank = {name: i for i, name in enumerate(head)} | {self._context: head.index("context_tokens")}
-        order = sorted(metrics, key=lambda name: rank.get(name, len(head)))
+        sections = {section: len(head) + i for i, section in enumerate(SECTIONS)}
+        order = sorted(metrics, key=lambda name: rank.get(name, sections[_section(name)]))
         renamed: dict[str, float] = {}
         for flat in order:
             name = self.of(flat)

@@ -29,6 +29,15 @@ def test_the_primary_metric_comes_first(tmp_path: Path) -> None:
     metrics = dict(reversed(cell_record(tmp_path).metrics.items()))
     assert next(iter(TOKENS.renamed(metrics))) == "recall_at_2000_tokens"
     assert next(iter(AT_K.renamed(metrics))) == "recall_at_5"
+    assert list(TOKENS.renamed(metrics))[:7] == [
+        "recall_at_2000_tokens",
+        "recall_2000_tokens_lo",
+        "recall_2000_tokens_hi",
+        "recall_at_5",
+        "ndcg_at_5",
+        "precision_at_5",
+        "mrr",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +48,8 @@ def test_the_primary_metric_comes_first(tmp_path: Path) -> None:
         ("recall_at_5", "recall_at_5"),
         ("recall_at_10", "at_k/recall_at_10"),
         ("complete_at_2000_tokens", "budget/complete_2000_tokens"),
+        ("recall_at_500_tokens", "budget/recall_500_tokens"),
+        ("texts_cached", "health/texts_cached"),
         ("recall_at_10_hi", "ci/recall_at_10_hi"),
         ("context_tokens_at_5", "context_tokens"),
         ("context_tokens_at_10", "at_k/context_tokens_at_10"),
