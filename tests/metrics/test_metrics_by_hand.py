@@ -201,3 +201,32 @@ def test_the_first_cause_that_holds_is_named(chunks, rows, evidence, model, prim
     """Each suspicion in the documented order, at the k or budget of the primary metric."""
     labels = [Evidence("d", start, end) for start, end in evidence]
     assert score(chunked(*chunks), rows, *labels, encoded=model, primary=primary).cause == (cause,)
+
+
+def test_whole_documents_are_diagnosed_by_their_own_rows():
+    """Found, truncated and retrieved low, each on document rows."""
+    names = [f"d{i:02d}" for i in range(30)]
+    rows = np.arange(30)
+    chunks = Chunks(
+        [Document(name, "abcdefghij") for name in names], rows, 0 * rows, 0 * rows + 10, 0 * rows + 1
+    )
+    ranking = Ranking(np.tile(rows[:10], (4, 1)), -np.tile(np.arange(10, dtype=np.float32), (4, 1)))
+    seen = np.full(30, 10)
+    seen[29] = 4
+    model = Encoded(np.zeros((0, 0), dtype=np.float32), 0 * rows + 10, seen, seen)
+    questions = [Question(name, "?", (Evidence(name),)) for name in ("d01", "d29", "d02", "d09")]
+    scores = Suite(built_in_measures()).score(
+        "document",
+        questions,
+        ranking,
+        chunks,
+        [TokenMap(np.array([0, 5]), 10)] * 30,
+        [1, 2],
+        lambda relevant: np.array([30 if len(found) else 0 for found in relevant]),
+        model,
+        "recall_at_2000_tokens",
+    )
+    # There is no budget for documents and 5 was not asked for, so the largest k counts: 2. A tenth of 30 rows is 3.
+    assert scores.cause == ("found", "truncated", "ranked_low", "not_retrieved")
+    assert scores.first_rank.tolist() == [2, 30, 3, 10]
+    assert scores.values["context_tokens_at_2"].tolist() == [4, 4, 4, 4]
