@@ -42,6 +42,7 @@ def record(sweep: Sweep) -> SweepRecord:
             "questions": str(len(labels.questions)),
             "cells": str(count),
             "primary": sweep.primary,
+            "primary_k": str(sweep.k),
             **{f"axis.{key}": ", ".join(values) for key, values in sweep.axes.items()},
         },
         dataset={"name": labels.name, "digest": labels.digest, "source": str(first.config.golden.path)},
@@ -82,6 +83,7 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     board_file.write_text(board, encoding="utf-8")
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
     columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
+    # A run's table has room for few columns: the share of evidence is the one that costs recall.
     columns += [
         f"metrics.{column.metric}"
         for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)

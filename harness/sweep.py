@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from harness import command
 from harness.command import Words
@@ -70,7 +71,8 @@ def _sweep(words: Words) -> int:
         _hydra(words, [f"hydra.{'sweep' if words.is_sweep else 'run'}.dir={command.quote(str(folder))}"])
         return closing.close(sweep, record, tracker, handle)
     except BaseException as error:
-        tracker.abort_sweep(handle, str(error) or "Interrupted.")
+        with suppress(HarnessError):  # a store that died must not hide what happened first
+            tracker.abort_sweep(handle, str(error) or "Interrupted.")
         raise
 
 

@@ -7,14 +7,15 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import Workplace, write_corpus, write_golden
+from workplace import Workplace, write_corpus, write_golden
 
 TOP = Path(__file__).parents[1]
 README = (TOP / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*TOP.glob("*.md"), *TOP.glob("docs/*.md")])
 OPTIONS = sorted((TOP / "conf").glob("*/*.yaml"))
 BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
-COMMANDS = [line for block in BLOCKS for line in block.splitlines() if line.startswith("python -m harness")]
+COMMANDS = re.findall(r"^\$ (python -m harness .*)$", README, re.MULTILINE)
+COMMANDS += [line for block in BLOCKS for line in block.splitlines() if line.startswith("python -m harness")]
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,10 @@ from harness.progress import bar
 from harness.records import Document
 
 
+# The golden set's usual place is beside the documents; it is expected there and no finding.
+GOLDEN_FILE = "golden.jsonl"
+
+
 class FolderCorpus:
     """Every file below ``path`` whose name matches ``pattern``; a document's id is its path from there, with ``/``.
 
@@ -50,7 +54,7 @@ class FolderCorpus:
         for file in files_below(self.path, wanted, notes):
             if wanted(file.doc_id):
                 matching.append(file)
-            else:
+            elif file.doc_id != GOLDEN_FILE:
                 passed_over[Path(file.doc_id).suffix.lower() or "no extension"] += 1
         for suffix, count in sorted(passed_over.items()):
             notes.add("other formats", suffix, f"{count:,} {'file' if count == 1 else 'files'}")
