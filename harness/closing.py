@@ -83,9 +83,9 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     board_file.write_text(board, encoding="utf-8")
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
     columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
-    # A run's table has room for few columns: the share of evidence is the one that costs recall.
     columns += [
-        f"metrics.{column.metric}"
+        # Of the two shares that no vector saw, the evidence's is the one that costs recall, and MLflow has room for one.
+        f"metrics.{column.metric.replace('unseen_tokens', 'unseen_evidence')}"
         for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)
     ]
     best = contents[0]["metrics"] if contents else {}

@@ -1,6 +1,7 @@
-"""How long a model takes to encode one question: measured once per model and machine, and kept beside its embeddings.
+"""How long a model takes to encode one question; kept beside its embeddings.
 
-Measuring it again for every cell would load the weights of models whose embeddings are all cached.
+It is measured whenever the model is in memory anyway. A cell whose embeddings are all cached takes the newest measurement
+instead: loading weights only to time them would cost more than everything else the cell does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import platform
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -21,20 +23,24 @@ from harness.store.embeddings import CachedModel
 def encode_ms(model: CachedModel, questions: Sequence[str]) -> FloatArray:
     """Milliseconds of encoding each of ``questions`` alone, float64 (questions,).
 
-    Taken from what was measured before where that was at least as many questions on this machine. The first question is encoded once
-    unmeasured: loading and warming up is no latency. Raises ``ModelError`` when the model can't be loaded.
+    The first question is encoded once unmeasured: loading and warming up is no latency. Raises ``ModelError`` when the model can't be loaded.
     """
     file = model.folder("query") / "latency.json"
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))[machine]
-    except (OSError, ValueError, KeyError):
-        kept = []
+    kept = [] if model.texts_embedded else _kept(file, machine)
     if len(kept) < len(questions):
         kept = _measured(model, questions)
         if file.parent.is_dir():
             write_json(file, {machine: kept})
     return np.array(kept[: len(questions)], np.float64)
+
+
+def _kept(file: Path, machine: str) -> list[float]:
+    try:
+        kept: list[float] = json.loads(file.read_text(encoding="utf-8"))[machine]
+    except (OSError, ValueError, KeyError):
+        return []
+    return kept
 
 
 def _measured(model: CachedModel, questions: Sequence[str]) -> list[float]:
