@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
+
+from omegaconf import DictConfig
 
 from harness import command
 from harness.command import Words
@@ -38,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if _QUESTIONS & {flag.partition("=")[0] for flag in words.flags}:
             register_resolvers()
-            _hydra(words, [])
+            _hydra(words, [], lambda config: None)  # noqa: ARG005 - nothing is run, so nothing heavy is imported
             return 0
         return _sweep(words)
     except HarnessError as error:
@@ -51,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _sweep(words: Words) -> int:
     """Checks, opens, runs and closes one sweep."""
-    from harness import closing, parts
+    from harness import cell, closing, parts
     from harness.checks import checked
 
     sweep = checked(words)
@@ -68,7 +71,8 @@ def _sweep(words: Words) -> int:
     try:
         closing.write_sweep_file(sweep, record, handle)
         folder = sweep.folder if words.is_sweep else sweep.folder / "0"
-        _hydra(words, [f"hydra.{'sweep' if words.is_sweep else 'run'}.dir={command.quote(str(folder))}"])
+        place = f"hydra.{'sweep' if words.is_sweep else 'run'}.dir={command.quote(str(folder))}"
+        _hydra(words, [place], cell.run)
         return closing.close(sweep, record, tracker, handle)
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
@@ -76,11 +80,9 @@ def _sweep(words: Words) -> int:
         raise
 
 
-def _hydra(words: Words, extra: Sequence[str]) -> None:
-    """Hands the words to Hydra's own entry, which runs the cells through the chosen launcher."""
+def _hydra(words: Words, extra: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
+    """Hands the words to Hydra's own entry, which runs ``task`` for every cell through the chosen launcher."""
     import hydra
 
-    from harness import cell
-
     sys.argv = [sys.argv[0], *words.flags, *words.overrides, *extra]
-    hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(cell.run)()
+    hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(task)()
