@@ -27,8 +27,8 @@ from harness.index import Index
 from harness.metrics import Metrics
 from harness.records import Chunks, Document
 from harness.reranker import Reranker
-from harness.retriever import Retriever
 from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.rankings import KeptRetriever
 from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
 
@@ -51,7 +51,7 @@ class Parts:
     chunks: Chunks
     model: CachedModel
     index: Index
-    retriever: Retriever
+    retriever: KeptRetriever
     reranker: Reranker
     metrics: Metrics
 
@@ -62,7 +62,7 @@ def parts(config: DictConfig) -> Parts:
     return Parts(
         metrics=metrics(config),
         index=_new(config, "index"),
-        retriever=_new(config, "retriever"),
+        retriever=retriever(config),
         reranker=_new(config, "reranker"),
         model=model(config),
         inputs=inputs(config),
@@ -108,6 +108,13 @@ def metrics(config: DictConfig) -> Metrics:
     """The metrics alone."""
     made: Metrics = _new(config, "metrics")
     return made
+
+
+def retriever(config: DictConfig) -> KeptRetriever:
+    """The retriever behind the store of its rankings."""
+    settings = {group: _key(config, group) for group in ("retriever", "index")}
+    digest = inputs(config).corpus.digest
+    return KeptRetriever(_new(config, "retriever"), Path(str(config.cache)) / "rankings", settings, digest)
 
 
 def tracker(config: DictConfig) -> Tracker:

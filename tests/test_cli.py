@@ -81,6 +81,32 @@ def test_the_same_sweep_twice_gives_the_same_numbers(workplace):
     assert embedded[1] == 0
 
 
+def test_another_k_or_budget_ranks_nothing_again(workplace):
+    """After a sweep, other cut-offs and budgets are read off the kept rankings: no embedding, no model library."""
+    assert workplace.sweep("model=minilm", "chunk=16", "k=1,3", "tracker=none").returncode == 0
+    code = (
+        "import sys; from harness.retriever.dense import DenseRetriever; from harness.sweep import main\n"
+        "DenseRetriever.build = None\n"  # whoever tries to build a retriever fails
+        "code = main(sys.argv[1:])\n"
+        "print(code, sorted({'torch', 'sentence_transformers', 'transformers', 'openvino'} & set(sys.modules)))"
+    )
+    (workplace.root / "again.py").write_text(code)
+    done = workplace.run(
+        "corpus=folder",
+        f"corpus.path={workplace.documents}",
+        f"golden.path={workplace.golden}",
+        "model=minilm",
+        "chunk=16",
+        "k=2,5",
+        "metrics.budgets=[30,60]",
+        "tracker=none",
+        module="again",
+    )
+
+    assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
+    assert "recall_at_60_tokens" in workplace.results()[-1]["metrics"]
+
+
 def test_k_is_read_off_one_ranking(workplace):
     """k=2,4 is one cell with both cut-offs, under -m too."""
     done = workplace.sweep("-m", "model=wordllama", "k=2,4", "tracker=none")

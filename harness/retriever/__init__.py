@@ -36,6 +36,9 @@ class VectorIndex(Protocol):
     ) -> IntArray:
         """Rank of the first relevant row."""
 
+    def megabytes(self) -> float:
+        """Size of what a search reads, in MB."""
+
 
 class Retriever(Protocol):
     """Anything that ranks chunks for questions."""
@@ -55,4 +58,4 @@ class Retriever(Protocol):
         """What the model saw of each chunk row (vectors left empty), or None when no model read the chunks."""
 
     def measurements(self) -> Mapping[str, float]:
-        """What was measured while building: ``embed_seconds``, ``index_seconds``, ..."""
+        """What was measured while building: ``embed_seconds``, ``index_seconds``, ``index_mb``, ..."""

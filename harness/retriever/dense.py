@@ -27,6 +27,7 @@ class DenseRetriever:
         self._measurements = {
             "embed_seconds": embedded - started,
             "index_seconds": time.perf_counter() - embedded,
+            "index_mb": index.megabytes(),
         }
         no_vectors = np.zeros((len(chunks), 0), np.float32)
         self._encoded = Encoded(no_vectors, *(column[vector_of_row] for column in encoded[1:]))
@@ -49,5 +50,5 @@ class DenseRetriever:
         return self._encoded
 
     def measurements(self) -> Mapping[str, float]:
-        """``embed_seconds`` and ``index_seconds``."""
+        """``embed_seconds``, ``index_seconds`` and ``index_mb``."""
         return self._measurements

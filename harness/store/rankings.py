@@ -1,0 +1,160 @@
+"""Rankings that are searched for once: another k, budget or metric needs no embedding and no search.
+
+It wraps a retriever from outside and keeps its promises. What is kept depends on everything that can change a ranking:
+chunks, model, index, retriever and questions. Files are NumPy archives, whose checksums are verified when they are read; a damaged
+one is searched for again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+import uuid
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import StoreError
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
+from harness.retriever import Retriever, VectorIndex
+from harness.store.embeddings import CachedModel
+
+logger = logging.getLogger(__name__)
+
+_SCHEME = 1
+# Rows a question's latency is measured with: what a user's retriever usually asks for.
+_LATENCY_DEPTH = 10
+
+
+class KeptRetriever:
+    """A retriever that reads what was ranked before, and is built only when something is missing.
+
+    ``settings`` are those of the retriever, the index and whatever else may change a ranking besides chunks, model and questions;
+    ``corpus_digest`` stands for the documents' texts.
+    """
+
+    def __init__(
+        self, retriever: Retriever, folder: Path, settings: Mapping[str, Any], corpus_digest: str
+    ) -> None:
+        self._retriever = retriever
+        self._root = folder
+        self._settings = settings
+        self._corpus_digest = corpus_digest
+        self._is_built = False
+
+    def build(self, chunks: Chunks, model: CachedModel, index: VectorIndex) -> None:
+        """Notes what would be searched. Raises ``ModelError`` when the model can't be found."""
+        spans = hashlib.sha256()
+        for column in (chunks.doc, chunks.start, chunks.end):
+            spans.update(np.ascontiguousarray(column, np.int64).tobytes())
+        key = {
+            "scheme": _SCHEME,
+            "settings": self._settings,
+            "corpus": self._corpus_digest,
+            "chunks": spans.hexdigest(),
+            "model": dict(model.identity()),
+        }
+        self._folder = self._root / _digest(json.dumps(key, sort_keys=True))
+        self._given = (chunks, model, index)
+        self._is_built = False
+
+    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
+        """The kept ranking cut at ``depth``, or a new one where none is deep enough."""
+        name = f"ranking-{_digest(json.dumps([list(questions), documents]))}"
+        kept = self._read(name)
+        if kept is not None and kept["rows"].shape[1] >= depth:
+            return Ranking(kept["rows"][:, :depth].astype(np.int64), kept["scores"][:, :depth])
+        ranking = self._built().search(questions, depth, documents=documents)
+        self._write(name, rows=ranking.rows.astype(np.int32), scores=ranking.scores)
+        return ranking
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+    ) -> IntArray:
+        """The kept ranks for these questions and these relevant rows, or new ones."""
+        asked = [list(questions), documents, [rows.tolist() for rows in relevant]]
+        name = f"ranks-{_digest(json.dumps(asked))}"
+        kept = self._read(name)
+        if kept is not None:
+            return np.asarray(kept["ranks"], np.int64)
+        ranks = self._built().first_ranks(questions, relevant, documents=documents)
+        self._write(name, ranks=ranks)
+        return ranks
+
+    def encoded(self) -> Encoded | None:
+        """What the model saw of each chunk row; no vectors."""
+        kept = self._read("seen")
+        if kept is None:
+            encoded = self._built().encoded()
+            columns = {} if encoded is None else dict(zip(Encoded._fields[1:], encoded[1:], strict=True))
+            self._write("seen", **columns)
+            return encoded
+        if not kept:
+            return None
+        rows = len(kept["tokens"])
+        return Encoded(
+            np.zeros((rows, 0), np.float32), kept["tokens"], kept["seen_tokens"], kept["seen_chars"]
+        )
+
+    def measurements(self) -> Mapping[str, float]:
+        """Those of the retriever; when nothing had to be built, its sizes as kept and no seconds."""
+        if self._is_built:
+            measured = dict(self._retriever.measurements())
+            self._write("measured", **{name: np.array([value]) for name, value in measured.items()})
+            return measured
+        kept = self._read("measured") or {}
+        return {name: 0.0 if name.endswith("_seconds") else float(value[0]) for name, value in kept.items()}
+
+    def search_ms(self, questions: Sequence[str]) -> FloatArray:
+        """Milliseconds of searching for each question alone, encoding aside; measured whenever the retriever was built."""
+        kept = None if self._is_built else self._read("latency")
+        if kept is not None and len(kept["ms"]) >= len(questions):
+            return np.asarray(kept["ms"][: len(questions)], np.float64)
+        retriever, taken = self._built(), []
+        for question in questions:
+            started = time.perf_counter()
+            retriever.search([question], _LATENCY_DEPTH)
+            taken.append(1000 * (time.perf_counter() - started))
+        self._write("latency", ms=np.array(taken, np.float64))
+        return np.array(taken, np.float64)
+
+    def _built(self) -> Retriever:
+        if not self._is_built:
+            self._retriever.build(*self._given)
+            self._is_built = True
+        return self._retriever
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        path = self._folder / f"{name}.npz"
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return dict(archive.items())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
+            logger.warning("%s is damaged (%s) and is computed again.", path, error)
+            return None
+
+    def _write(self, name: str, **arrays: Any) -> None:
+        """Writes aside and renames. Raises ``StoreError`` when the disk refuses."""
+        aside = self._folder / f".{uuid.uuid4().hex}.npz"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with aside.open("wb") as file:
+                np.savez(file, **arrays)
+            aside.replace(self._folder / f"{name}.npz")
+        except OSError as error:
+            aside.unlink(missing_ok=True)
+            raise StoreError(
+                f"{self._folder} can't be written ({error.strerror or error}). Free space there or choose another folder (cache=).",
+                where=self._folder,
+            ) from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
