@@ -19,9 +19,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness import pipeline
 from harness.errors import HarnessError, StoreError
-from harness.parts import Parts, cut_offs, parts, tracker
+from harness.parts import Parts, cut_offs, inputs, parts, tracker
 from harness.paths import register_resolvers
-from harness.pipeline import Result
+from harness.pipeline import Result, timed
 from harness.store.cells import SCHEMA, read_json, write_json, write_questions, write_rankings
 from harness.tracker import CellRecord
 from harness.view import notes, terminal
@@ -90,17 +90,21 @@ def _scored(
     config: DictConfig, sweep: Mapping[str, Any], settings: Mapping[str, str], name: str, folder: Path
 ) -> tuple[float, CellRecord]:
     """Evaluates the cell and writes its files."""
-    made = parts(config)
     ks = cut_offs(config)
-    before = made.model.counts()
+    seconds: dict[str, float] = {}
+    with timed(seconds, "load"):
+        inputs(config)
+    with timed(seconds, "chunk"):
+        made = parts(config)
     result = pipeline.evaluate(made, ks, sweep["primary"])
-    embedded = {count: value - before[count] for count, value in made.model.counts().items()}
     metrics = _primary_first(result.metrics(), sweep["primary"])
-    content = _content(config, sweep, settings, name, made, result, metrics, embedded)
-    texts = bool(OmegaConf.select(config, "tracker.texts", default=True))
-    write_rankings(folder / "rankings.npz", result.questions, result.rankings, result.chunks)
-    write_questions(folder / "questions.parquet", result.questions, result.scores, texts=texts)
-    OmegaConf.save(config, folder / "config.yaml", resolve=True)
+    with timed(seconds, "write"):
+        texts = bool(OmegaConf.select(config, "tracker.texts", default=True))
+        write_rankings(folder / "rankings.npz", result.questions, result.rankings, result.chunks)
+        write_questions(folder / "questions.parquet", result.questions, result.scores, texts=texts)
+        OmegaConf.save(config, folder / "config.yaml", resolve=True)
+    content = _content(config, sweep, settings, name, made, result, metrics)
+    content["timing"] |= {f"{stage}_seconds": value for stage, value in seconds.items()}
     write_json(folder / "result.json", content)
     record = CellRecord(
         name=name,
@@ -122,7 +126,6 @@ def _content(
     made: Parts,
     result: Result,
     metrics: Mapping[str, float],
-    embedded: Mapping[str, float],
 ) -> dict[str, Any]:
     """``result.json``: what the cell is and what came out; machine-dependent things stand apart."""
     causes = [cause for scores in result.scores.values() for cause in scores.cause]
@@ -144,7 +147,7 @@ def _content(
         "golden_digest": made.inputs.labels.digest,
         "tokenizer_digest": made.inputs.tokenizer.digest,
         "config": OmegaConf.to_container(config, resolve=True),
-        "timing": dict(result.timing) | dict(embedded),
+        "timing": dict(result.timing),
         "provenance": {
             "python": platform.python_version(),
             "machine": platform.machine(),
@@ -178,7 +181,9 @@ def _failed(error: Exception, settings: Mapping[str, str], name: str, folder: Pa
 def _track(config: DictConfig, sweep: Mapping[str, Any], record: CellRecord) -> None:
     """Hands the cell to the tracker. Its files are on disk already, so a dead server costs the entry and not the result."""
     try:
-        run_id = tracker(config).record_cell(sweep["tracker"], record)
-        write_json(record.folder / "run.json", {"run_id": run_id})
+        seconds: dict[str, float] = {}
+        with timed(seconds, "track"):
+            run_id = tracker(config).record_cell(sweep["tracker"], record)
+        write_json(record.folder / "run.json", {"run_id": run_id, "track_seconds": seconds["track"]})
     except StoreError as error:
         write_json(record.folder / "untracked.json", {"name": record.name, "error": str(error)})

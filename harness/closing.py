@@ -18,6 +18,7 @@ from harness.view import terminal
 from harness.view.colors import colors_of
 from harness.view.figures import write_figures
 from harness.view.leaderboard import leaderboard
+from harness.view.profile import profile
 
 COST = "context_tokens"
 
@@ -76,6 +77,8 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     contents, failures = collected(sweep.folder, sweep.names(), sweep.primary)
     same_chunks = not sweep.rechunks
     terminal.say_all(terminal.report(contents, failures, sweep.primary, sweep.k, same_chunks=same_chunks))
+    if sweep.cells[0].config.profile:
+        terminal.say_all(profile(contents))
     colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
     cells = [content | {"color": colors[content["name"]]} for content in contents]
     note, board = leaderboard(cells, failures, sweep.primary, sweep.k, same_chunks=same_chunks)
@@ -108,7 +111,7 @@ def collected(
 
     A cell that left no file (its process was killed) counts as failed.
     """
-    contents = [read_json(file) for file in folder.glob("*/result.json")]
+    contents = [_finished(file) for file in folder.glob("*/result.json")]
     failures = [read_json(file) for file in folder.glob("*/failure.json")]
     seen = {content["name"] for content in [*contents, *failures]}
     failures += [
@@ -120,3 +123,12 @@ def collected(
     ]
     contents.sort(key=lambda content: (-content["metrics"][primary], content["name"]))
     return contents, failures
+
+
+def _finished(file: Path) -> dict[str, Any]:
+    """A finished cell, with the seconds that tracking it took where it was tracked."""
+    content = read_json(file)
+    run = file.with_name("run.json")
+    if run.is_file():
+        content["timing"]["track_seconds"] = read_json(run)["track_seconds"]
+    return content

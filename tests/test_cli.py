@@ -30,6 +30,7 @@ def test_a_sweep_scores_every_cell_and_puts_them_side_by_side(workplace):
     table = [line for line in done.stdout.splitlines() if re.match(r"^(16|32)  ", line)]
     assert len(table) == 2
     assert "recall@2000t" in done.stdout  # chunk is swept: decided at a fixed number of tokens
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if "/" not in line)
     results = workplace.results()
     assert {result["name"] for result in results} == {"16", "32"}
     assert all(result["primary"] == "recall_at_2000_tokens" for result in results)

@@ -145,7 +145,7 @@ _LEGEND = {
     r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
     r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
     r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",
-    r"unseen_tokens": "share of the text that no vector ever saw (beyond the model's window)",
+    r"unseen_tokens": "share of the text beyond the model's window: no vector saw it",
     r"mrr": "mean of 1 / rank of the first relevant row",
     r"context_tokens_at_\d+": "mean tokens an LLM would be handed with the first {n} rows",
     r"ndcg_at_\d+": "discounted gain of the relevant rows among the first {n}; 1 is ideal",
