@@ -148,7 +148,7 @@ _LEGEND = {
     r"unseen_tokens": "share of the text beyond the model's window: no vector saw it",
     r"mrr": "mean of 1 / rank of the first relevant row",
     r"context_tokens_at_\d+": "mean tokens an LLM would be handed with the first {n} rows",
-    r"ndcg_at_\d+": "discounted gain of the relevant rows among the first {n}; 1 is ideal",
+    r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
     r"precision_at_\d+": "relevant rows among the first {n}, divided by {n}",
 }
 
