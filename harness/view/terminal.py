@@ -157,12 +157,10 @@ def legend(shown: Sequence[Column]) -> list[str]:
     """Each column in a line."""
     lines = []
     for column in shown:
-        for pattern, text in _LEGEND.items():
-            if re.fullmatch(pattern, column.metric):
-                number = re.search(r"\d+", column.metric)
-                meaning = text.format(n=number[0] if number else "")
-                lines.append(f"  {_heading(column):<13} {meaning}")
-                break
+        number = re.search(r"\d+", column.metric)
+        known = (text for pattern, text in _LEGEND.items() if re.fullmatch(pattern, column.metric))
+        meaning = next(known, "see docs/metrics.md").format(n=number[0] if number else "")
+        lines.append(f"  {_heading(column):<13} {meaning}")
     if any(not column.comparable for column in shown):
         lines.append("  * comparable only between cells with the same chunks; never decides here")
     return lines
