@@ -38,9 +38,15 @@ def compose(option: str, cache: Path, **changes: Any) -> Any:
     return config.model
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all: a model is converted for its fastest backend once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(params=BUNDLED)
-def bundled(request: pytest.FixtureRequest, tmp_path: Path) -> Model:
-    model: Model = instantiate(compose(request.param, tmp_path))
+def bundled(request: pytest.FixtureRequest, cache: Path) -> Model:
+    model: Model = instantiate(compose(request.param, cache))
     return model
 
 
@@ -66,7 +72,7 @@ for path in sorted(Path({str(FOLDER)!r}).glob("*.yaml")):
     config = OmegaConf.load(path)
     config.update(name="some/model", cache_dir="cache")
     instantiate(config)
-print([m for m in ("torch", "transformers", "sentence_transformers", "tokenizers", "huggingface_hub") if m in sys.modules])
+print([m for m in ("torch", "transformers", "sentence_transformers", "openvino", "tokenizers", "huggingface_hub") if m in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -157,9 +163,9 @@ def test_related_texts_are_closer_than_unrelated_ones(bundled: Model) -> None:
 
 
 @pytest.mark.models
-def test_minilm_reads_256_tokens_with_its_two_special_ones(tmp_path: Path) -> None:
+def test_minilm_reads_256_tokens_with_its_two_special_ones(cache: Path) -> None:
     """254 tokens of a text are seen, no more; what comes after changes nothing."""
-    minilm = instantiate(compose("minilm", tmp_path))
+    minilm = instantiate(compose("minilm", cache))
     encoded = minilm.encode_documents(["word " * 400, "word " * 254, "word " * 253])
 
     assert minilm.identity()["window"] == 256

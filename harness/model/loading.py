@@ -1,4 +1,4 @@
-"""Weights into memory, quietly, once per process."""
+"""Weights into memory with sentence-transformers, quietly."""
 
 from __future__ import annotations
 
@@ -7,18 +7,9 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.errors import ModelError
-from harness.model.window import Window
-
-
-class Loaded(NamedTuple):
-    """``model`` is a ``sentence_transformers.SentenceTransformer`` in float32; ``window`` counts what it reads."""
-
-    model: Any
-    window: Window
 
 
 @contextmanager
@@ -29,10 +20,8 @@ def quiet() -> Iterator[None]:
         yield
 
 
-# Cells of a sweep alternate between a few models; more than four would only hold memory.
-@lru_cache(maxsize=4)
-def load(folder: str, digest: str, device: str, window: int | None, name: str) -> Loaded:  # noqa: ARG001 - the digest is part of the key: other files are another model
-    """The model in the folder on the device, in float32, reading ``window`` tokens. Code from the folder never runs."""
+def load_model(folder: str, device: str, name: str) -> Any:
+    """The ``SentenceTransformer`` in the folder on the device, in float32. Code from the folder never runs."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     with quiet():
         from sentence_transformers import SentenceTransformer
@@ -42,16 +31,13 @@ def load(folder: str, digest: str, device: str, window: int | None, name: str) -
         try:
             import torch
 
-            model = SentenceTransformer(
+            return SentenceTransformer(
                 folder,
                 device=target,
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"dtype": torch.float32},
             ).float()
-            if window is not None:
-                model.max_seq_length = window
-            return Loaded(model, Window(_tokenizer(model), window))
         except Exception as error:
             raise ModelError(
                 f"The model {name!r} in {folder} could not be loaded on {target}: {type(error).__name__}: {_first_line(error)}. "
@@ -60,14 +46,25 @@ def load(folder: str, digest: str, device: str, window: int | None, name: str) -
             ) from error
 
 
-def _tokenizer(model: Any) -> Any:
-    """A copy of the model's own fast tokenizer, so that counting never changes how the model truncates."""
+def fast_tokenizer(model: Any, name: str) -> Any:
+    """A copy of the model's own ``tokenizers.Tokenizer``. Raises ``ModelError`` for a model that is read in another way."""
     from tokenizers import Tokenizer
 
-    own = model[0].tokenizer
+    own = getattr(model[0], "tokenizer", None)
+    backend = getattr(own, "backend_tokenizer", None)
+    if not isinstance(backend, Tokenizer) or type(model[0]).__name__ != "Transformer":
+        raise ModelError(
+            f"The model {name!r} can't be used: its first module is {type(model[0]).__name__}, and only transformers with a "
+            "fast tokenizer are read here.",
+            model=name,
+        )
     if getattr(own, "truncation_side", "right") != "right":
-        raise ValueError("it drops the beginning of long texts (truncation_side is not 'right')")
-    return Tokenizer.from_str(own.backend_tokenizer.to_str())
+        raise ModelError(
+            f"The model {name!r} can't be used: it drops the beginning of long texts (truncation_side in its "
+            "tokenizer_config.json is not 'right').",
+            model=name,
+        )
+    return Tokenizer.from_str(backend.to_str())
 
 
 def _device(wanted: str, name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,27 +11,33 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ModelError, SettingError
+from harness.model.backends import Loaded, Wanted
 from harness.model.digest import file_sha256
-from harness.model.loading import Loaded, load, quiet
+from harness.model.loading import quiet
 from harness.model.rows import encodable, unit_rows
+from harness.model.running import check_running
 from harness.model.setup import Setup, read_setup
 from harness.model.sources import Found, locate, locate_here
-from harness.records import Encoded
+from harness.model.window import Window
+from harness.records import Encoded, Float32Array, IntArray
 
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+# Backends are compared on texts of up to so many tokens.
+_LONGEST_TRIAL = 512
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceTransformerModel:
-    """A sentence-transformers model in float32.
+    """A sentence-transformers model.
 
     ``name``: a repository on the hub (``org/name``) or a local folder with a ``modules.json``. ``revision``: commit,
     tag or branch. ``packages``: installed packages that hold the same model, looked at before the hub.
     ``weights_sha256``: of ``model.safetensors``; other weights are refused. ``query_prompt`` and ``document_prompt``
     are put before questions and passages; None takes the model's own. ``max_tokens``: what is read of a text,
-    special tokens and prompt included; None takes the model's own window. ``batch_size``: texts. ``device``: auto
-    (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``cache_dir``: where hashes and joined packages are
-    kept. ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader.
+    special tokens and prompt included; None takes the model's own window. ``batch_size``: texts at most in a batch;
+    None lets their tokens decide. ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or
+    cuda:N. ``backend``: auto (openvino on a CPU where it is installed, agrees with torch and is not slower), torch or
+    openvino; it changes no vector by more than rounding. ``precision``: float32, bfloat16, or float16 on a GPU.
+    ``cache_dir``: where hashes, joined packages and converted models are kept. ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader.
     """
 
     name: str
@@ -42,8 +47,10 @@ class SentenceTransformerModel:
     query_prompt: str | None = None
     document_prompt: str | None = None
     max_tokens: int | None = None
-    batch_size: int = 32
+    batch_size: int | None = None
     device: str = "auto"
+    backend: str = "auto"
+    precision: str = "float32"
     cache_dir: str | Path = "cache"
     licence: str = ""
     untested: bool = False
@@ -53,21 +60,12 @@ class SentenceTransformerModel:
             raise SettingError(
                 "model.name is empty; it must be a name on the hub (org/name) or a folder.", key="model.name"
             )
-        if isinstance(self.batch_size, bool) or not isinstance(self.batch_size, int) or self.batch_size < 1:
-            raise SettingError(
-                f"model.batch_size is {self.batch_size!r}; it must be a whole number of texts, at least 1.",
-                key="model.batch_size",
-            )
         if self.max_tokens is not None and (not isinstance(self.max_tokens, int) or self.max_tokens < 8):
             raise SettingError(
                 f"model.max_tokens is {self.max_tokens!r}; it must be a whole number of tokens, at least 8, or null.",
                 key="model.max_tokens",
             )
-        if not _DEVICE.fullmatch(str(self.device)):
-            raise SettingError(
-                f"model.device is {self.device!r}; it must be auto, cpu, mps, cuda or cuda:N.",
-                key="model.device",
-            )
+        check_running(self.backend, self.precision, self.device, self.batch_size)
 
     def identity(self) -> Mapping[str, Any]:
         """All that changes a vector, as JSON values; the same on every machine that has the same files.
@@ -111,7 +109,7 @@ class SentenceTransformerModel:
             "query_prompt": _prompt(self.query_prompt, setup.prompts, ("query",)),
             "document_prompt": _prompt(self.document_prompt, setup.prompts, ("document", "passage")),
             "window": self._window(setup),
-            "precision": "float32",
+            "precision": self.precision,
             "dim": setup.dim,
             "normalise": True,
         }
@@ -144,20 +142,33 @@ class SentenceTransformerModel:
 
     @cached_property
     def _loaded(self) -> Loaded:
-        identity = self._identity
-        digest = f"{identity['setup']} {sorted(identity['weights'].items())}"
+        from harness.model.backends.choose import load
+
+        identity, setup = self._identity, self._setup
         return load(
-            str(self._found.folder.resolve()), digest, str(self.device), identity["window"], str(self.name)
+            Wanted(
+                name=str(self.name),
+                folder=str(self._found.folder.resolve()),
+                digest=f"{identity['setup']} {sorted(identity['weights'].items())}",
+                backend=str(self.backend),
+                precision=str(self.precision),
+                device=str(self.device),
+                longest=min(setup.positions or setup.window or _LONGEST_TRIAL, _LONGEST_TRIAL),
+                cache_dir=str(self.cache_dir),
+            )
         )
+
+    @cached_property
+    def _reader(self) -> Window:
+        return Window(self._loaded.tokenizer, self._identity["window"])
 
     def _encode(self, texts: Sequence[str], prompt: str) -> Encoded:
         dim = int(self._identity["dim"])
         if not texts:
             none = np.zeros(0, dtype=np.int64)
             return Encoded(np.zeros((0, dim), dtype=np.float32), none, none.copy(), none.copy())
-        loaded = self._loaded
-        seen = loaded.window.read(encodable(texts), prompt)
-        vectors = unit_rows(self._vectors(loaded, seen.texts, prompt), str(self.name))
+        seen = self._reader.read(encodable(texts), prompt)
+        vectors = unit_rows(self._vectors(seen.ids, self._reader.prompt_tokens(prompt)), str(self.name))
         if vectors.shape[1] != dim:
             raise ModelError(
                 f"The model {self.name!r} gave vectors of {vectors.shape[1]} numbers; its configuration says {dim}.",
@@ -165,19 +176,16 @@ class SentenceTransformerModel:
             )
         return Encoded(vectors, seen.tokens, seen.seen_tokens, seen.seen_chars)
 
-    def _vectors(self, loaded: Loaded, texts: list[str], prompt: str) -> Any:
+    def _vectors(self, ids: Sequence[IntArray], prompt_tokens: int) -> Float32Array:
         try:
             with quiet():
-                # An empty prompt is given too, or the model would put its own default prompt before the text.
-                return loaded.model.encode(
-                    texts, prompt=prompt, batch_size=self.batch_size, show_progress_bar=False
-                )
+                return self._loaded.backend.encode(ids, self.batch_size, prompt_tokens)
         except RuntimeError as error:
             if "out of memory" not in str(error):
                 raise
             raise ModelError(
-                f"The model {self.name!r} ran out of memory with {self.batch_size} texts at a time. Lower model.batch_size, "
-                "model.max_tokens or choose model.device=cpu.",
+                f"The model {self.name!r} ran out of memory. Lower model.batch_size (texts at a time, now "
+                f"{self.batch_size or 'as many as suit a GPU'}), model.max_tokens or choose model.device=cpu.",
                 model=str(self.name),
             ) from error
 

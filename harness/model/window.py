@@ -1,4 +1,4 @@
-"""How much of each text a model reads: counted in the model's own tokens, without truncation."""
+"""What a model reads of each text: its tokens, cut to the window, and how much of the text they are."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ import numpy as np
 from harness.model.rows import portions
 from harness.records import IntArray
 
-# A text with so many tokens beyond the window is cut before the model tokenises it again.
-_LONG = 2_048
-_REACHES = (256, 1_024)
-
 
 class Seen(NamedTuple):
     """What is read of each text.
 
-    ``texts``: what to hand to the model, the same texts or prefixes that give the same vectors. ``tokens``,
-    ``seen_tokens``, ``seen_chars``: int64 (texts,), as in ``Encoded``.
+    ``ids``: int64, what the model gets of each text, with prompt and special tokens. ``tokens``, ``seen_tokens``,
+    ``seen_chars``: int64 (texts,), as in ``Encoded``, from the text before it is cut.
     """
 
-    texts: list[str]
+    ids: list[IntArray]
     tokens: IntArray
     seen_tokens: IntArray
     seen_chars: IntArray
@@ -44,7 +40,7 @@ class Window:
 
     def read(self, texts: Sequence[str], prompt: str) -> Seen:
         """What is seen of each text when the prompt stands before it."""
-        heads: list[str] = []
+        ids: list[IntArray] = []
         counts = np.zeros((len(texts), 3), dtype=np.int64)
         for start, portion in portions(texts):
             encodings = self._tokenizer.encode_batch(
@@ -52,9 +48,16 @@ class Window:
             )
             for i, (text, encoding) in enumerate(zip(portion, encodings, strict=True), start):
                 counts[i] = self._count(text, encoding, len(prompt))
-                heads.append(self._head(text, encoding, prompt))
+                ids.append(self._ids(encoding))
         tokens, seen_tokens, seen_chars = counts.T
-        return Seen(heads, tokens.copy(), seen_tokens.copy(), seen_chars.copy())
+        return Seen(ids, tokens.copy(), seen_tokens.copy(), seen_chars.copy())
+
+    def prompt_tokens(self, prompt: str) -> int:
+        """The tokens before a text's own: those of the prompt and the special ones that open every text."""
+        if not prompt:
+            return 0
+        encoding = self._tokenizer.encode(prompt)
+        return len(encoding) - (encoding.special_tokens_mask[-1] if len(encoding) else 0)
 
     def _count(self, text: str, encoding: Any, prompt_chars: int) -> tuple[int, int, int]:
         total = len(encoding)
@@ -71,17 +74,10 @@ class Window:
         end = min(_span(encoding, self._budget - 1)[1], _span(encoding, self._budget)[0])
         return total - first, seen, max(end - prompt_chars, 0)
 
-    def _head(self, text: str, encoding: Any, prompt: str) -> str:
-        budget = self._budget
-        if budget is None or len(encoding) <= budget + _LONG:
-            return text
-        wanted = encoding.ids[:budget]
-        for reach in _REACHES:
-            head = text[: _span(encoding, budget + reach)[0] - len(prompt)]
-            # Cutting inside a word may change its tokens; only a prefix that reads the same is used.
-            if self._tokenizer.encode(prompt + head, add_special_tokens=False).ids[:budget] == wanted:
-                return head
-        return text
+    def _ids(self, encoding: Any) -> IntArray:
+        if self._budget is not None:
+            encoding.truncate(self._budget)
+        return np.array(self._tokenizer.post_process(encoding).ids, dtype=np.int64)
 
 
 def _span(encoding: Any, token: int) -> tuple[int, int]:

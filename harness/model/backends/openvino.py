@@ -1,0 +1,74 @@
+"""Embedding with OpenVINO: on a CPU half as fast again as torch in float32, and without importing torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from harness.model.backends import Loaded, UnfitError
+from harness.model.backends.batches import batches
+from harness.model.backends.converted import MODEL, TOKENIZER, library
+from harness.model.backends.cores import cores
+from harness.records import Float32Array, IntArray
+
+# Several batches run side by side, one a core; small ones stay in the core's cache.
+TOKENS = 256
+HINTS = {"float32": "f32", "bfloat16": "bf16"}
+
+
+class OpenVinoBackend:
+    """A converted model, read from ``place`` and compiled for this CPU.
+
+    Raises ``UnfitError`` when this CPU has no instructions for ``precision`` or the files can't be compiled.
+    """
+
+    name = "openvino"
+
+    def __init__(self, place: Path, precision: str) -> None:
+        openvino = library()
+        core = openvino.Core()
+        able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        if precision == "bfloat16" and "BF16" not in able:
+            raise UnfitError(f"this CPU does not compute in bfloat16 (it can: {', '.join(able)})")
+        settings = {
+            "INFERENCE_PRECISION_HINT": HINTS[precision],
+            "PERFORMANCE_HINT": "THROUGHPUT",
+            "INFERENCE_NUM_THREADS": cores(),
+        }
+        try:
+            compiled = core.compile_model(str(place / MODEL), "CPU", settings)
+        except RuntimeError as error:
+            raise UnfitError(f"OpenVINO can't compile {place / MODEL} ({error})") from error
+        self._queue = openvino.AsyncInferQueue(compiled)
+        self._dim = int(compiled.output(0).get_partial_shape()[1].get_length())
+        self._one_at_a_time = Lock()
+
+    def encode(
+        self,
+        ids: Sequence[IntArray],
+        most: int | None = None,
+        prompt_tokens: int = 0,  # noqa: ARG002 - models that need it are not converted
+    ) -> Float32Array:
+        """float32 (texts, dim), as the stage promises it. Nothing is padded: a batch holds texts of one length."""
+        vectors = np.zeros((len(ids), self._dim), dtype=np.float32)
+
+        def keep(request: Any, rows: IntArray) -> None:
+            vectors[rows] = request.get_output_tensor(0).data
+
+        with self._one_at_a_time:
+            self._queue.set_callback(keep)
+            for rows in batches(ids, TOKENS, most, padded=False):
+                self._queue.start_async({0: np.stack([ids[row] for row in rows])}, rows)
+            self._queue.wait_all()
+        return vectors
+
+
+def load_converted(place: Path, precision: str) -> Loaded:
+    """The backend with its tokenizer; imports neither torch nor transformers."""
+    from tokenizers import Tokenizer
+
+    return Loaded(OpenVinoBackend(place, precision), Tokenizer.from_file(str(place / TOKENIZER)))

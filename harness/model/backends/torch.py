@@ -1,0 +1,80 @@
+"""Embedding with torch: the reference, on every device and for every sentence-transformers model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.model.backends.batches import batches
+from harness.model.backends.cores import cores
+from harness.records import Float32Array, IntArray
+
+# Tokens of a batch with its padding. On a CPU more brings nothing; the other figure was chosen for a GPU and never tried.
+CPU_TOKENS = 8_192
+GPU_TOKENS = 65_536
+
+
+class TorchBackend:
+    """A ``SentenceTransformer`` that is given token ids.
+
+    ``model`` is in float32 and stays so outside its transformer, which is turned to ``precision`` in place: pooling
+    and what follows it are always computed in float32.
+    """
+
+    name = "torch"
+
+    def __init__(self, model: Any, precision: str) -> None:
+        import torch
+
+        if torch.get_num_threads() > cores():
+            torch.set_num_threads(cores())
+        self._model = model.eval()
+        self._model[0].to(getattr(torch, precision))
+        tokenizer = model[0].tokenizer
+        self._padding = int(tokenizer.pad_token_id or 0)
+        self._typed = "token_type_ids" in tokenizer.model_input_names
+        self._tokens = CPU_TOKENS if model.device.type == "cpu" else GPU_TOKENS
+
+    def encode(
+        self, ids: Sequence[IntArray], most: int | None = None, prompt_tokens: int = 0
+    ) -> Float32Array:
+        """float32 (texts, dim), as the stage promises it."""
+        import torch
+
+        # Results stay on the device until the end, so that a GPU is never waited for between batches.
+        done: list[tuple[IntArray, Any]] = []
+        with torch.inference_mode():
+            for rows in batches(ids, self._tokens, most, padded=True):
+                features = self._features([ids[row] for row in rows], prompt_tokens)
+                done.append((rows, self._forward(features)))
+        width = int(done[0][1].shape[1]) if done else int(self._model.get_embedding_dimension())
+        vectors = np.zeros((len(ids), width), dtype=np.float32)
+        for rows, found in done:
+            vectors[rows] = found.cpu().numpy()
+        return vectors
+
+    def _features(self, ids: list[IntArray], prompt_tokens: int) -> dict[str, Any]:
+        import torch
+
+        padded = np.full((len(ids), len(ids[0])), self._padding, dtype=np.int64)
+        mask = np.zeros_like(padded)
+        for row, text in enumerate(ids):
+            padded[row, : len(text)] = text
+            mask[row, : len(text)] = 1
+        arrays = {"input_ids": padded, "attention_mask": mask}
+        if self._typed:
+            arrays["token_type_ids"] = np.zeros_like(padded)
+        features: dict[str, Any] = {
+            key: torch.from_numpy(array).to(self._model.device) for key, array in arrays.items()
+        }
+        return {**features, "prompt_length": prompt_tokens} if prompt_tokens else features
+
+    def _forward(self, features: dict[str, Any]) -> Any:
+        first, *others = self._model
+        features = first(features)
+        features["token_embeddings"] = features["token_embeddings"].float()
+        for module in others:
+            features = module(features)
+        return features["sentence_embedding"]
