@@ -39,15 +39,7 @@ class Place:
     def sweep(self, *words: str) -> float:
         """Seconds of wall time of one sweep. Raises ``CalledProcessError`` when it fails."""
         return run(
-            [
-                "-m",
-                "harness",
-                "-m",
-                "corpus=folder",
-                f"corpus.path={self.corpus}",
-                f"golden.path={self.golden}",
-            ]
-            + ["chunker=tokens", *words],
+            ["-m", "harness", "-m", *self.words, "chunker=tokens", *words],
             HARNESS_ROOT=str(self.root),
         )
 
