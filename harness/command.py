@@ -199,7 +199,7 @@ def _explained(error: Exception, overrides: Sequence[str]) -> SettingError:
     text = str(error)
     if found := re.search(r"Could not override '([^']+)'", text):
         key = found[1]
-        return SettingError(f"{key} is no setting.{_hint(key)}", key=key)
+        return SettingError(f"{key} is no setting.{_hint(key, overrides)}", key=key)
     if found := re.search(r"Could not find '([^']+)/([^'/]+)'", text):
         group, option = found[1], found[2]
         known = sorted(p.stem for p in (conf_folder() / group).glob("*.yaml"))
@@ -223,23 +223,26 @@ def closest(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
-def _hint(key: str) -> str:
-    """What may have been meant by an unknown setting."""
-    known = _known_keys()
-    if close := closest(key, known):
-        return close
-    return (
-        f" Settings: {', '.join(k for k in known if '.' not in k)}; those of an option are written GROUP.KEY."
-    )
+def _hint(key: str, overrides: Sequence[str]) -> str:
+    """What may have been meant by an unknown setting; a command's own settings come first."""
+    known = [*_command_keys(overrides), *_known_keys()]
+    names = ", ".join(k for k in known if "." not in k)
+    return closest(key, known) or f" Settings: {names}; those of an option are written GROUP.KEY."
 
 
 def _known_keys() -> list[str]:
     """All settings of the default configuration and of every option, as they are written on the command line."""
     folder = conf_folder()
     keys = {str(k) for k in OmegaConf.load(folder / "config.yaml") if str(k) not in {"defaults", "hydra"}}
-    for file in folder.glob("*/*.yaml"):
+    for file in set(folder.glob("*/*.yaml")) - set(folder.glob("command/*")):
         loaded = OmegaConf.load(file)
         if isinstance(loaded, DictConfig):
             keys |= {f"{file.parent.name}.{k!s}" for k in loaded if k not in {"defaults", "_target_"}}
         keys.add(file.parent.name)
     return sorted(keys)
+
+
+def _command_keys(overrides: Sequence[str]) -> list[str]:
+    """The settings of the command that composes, other than the sweep; none for the sweep."""
+    names = (word.partition("=")[2] for word in overrides if word.startswith("+command="))
+    return [str(k) for name in names for k in OmegaConf.load(conf_folder() / f"command/{name}.yaml")]

@@ -12,7 +12,8 @@ from workplace import Workplace, write_corpus, write_golden
 TOP = Path(__file__).parents[1]
 README = (TOP / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*TOP.glob("*.md"), *TOP.glob("docs/*.md")])
-OPTIONS = sorted((TOP / "conf").glob("*/*.yaml"))
+# conf/command/ holds defaults of commands, no options.
+OPTIONS = sorted(set((TOP / "conf").glob("*/*.yaml")) - set((TOP / "conf").glob("command/*")))
 BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
 COMMANDS = re.findall(r"^\$ (python -m harness .*)$", README, re.MULTILINE)
 COMMANDS += [line for block in BLOCKS for line in block.splitlines() if line.startswith("python -m harness")]

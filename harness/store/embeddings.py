@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -15,11 +14,14 @@ import numpy as np
 from harness.errors import StoreError
 from harness.progress import bar
 from harness.records import Encoded, IntArray
+from harness.store.archive import write_bytes
 from harness.store.shard import HASH, Hashes, put, take
 from harness.store.space import Space
+from harness.store.used import mark_used
 
 Role: TypeAlias = Literal["document", "query"]
 _SCHEME = 1
+NOTE = "model.json"
 # A slice is what kill -9 costs at most: it starts with so many texts and doubles while slices take under a second.
 SLICE_TEXTS = 256
 LARGEST_SLICE = 8_192
@@ -64,15 +66,10 @@ class EmbeddingStore:
 
     def prepare(self, space: Space, identity: Mapping[str, Any], role: Role) -> None:
         """Makes the space's folder, with a note for people of what it holds. Raises ``StoreError``."""
-        note = space.folder / "model.json"
-        aside = space.folder / f".{uuid.uuid4().hex}.part"
+        note = json.dumps({"role": role, **identity}, indent=1, sort_keys=True)
         try:
-            space.folder.mkdir(parents=True, exist_ok=True)
             # Written every time: a folder that can't be written must be known before hours of embedding.
-            aside.write_text(
-                json.dumps({"role": role, **identity}, indent=1, sort_keys=True), encoding="utf-8"
-            )
-            aside.replace(note)
+            write_bytes(space.folder / NOTE, note.encode())
         except OSError as error:
             raise _unwritable(self.folder, error, 0) from error
 
@@ -158,9 +155,11 @@ class CachedModel:
             # Longest first: slices of like length need little padding, and the estimate of what remains is cautious.
             missing = missing[np.argsort(-lengths, kind="stable")]
             for rows, part in self._slices(texts, first, missing, role, encode):
-                self._keep(space, unique[rows], part)
+                self._keep(space, role, unique[rows], part)
                 put(result, rows, part)
             space.tidy()
+        if len(unique):
+            mark_used(space.folder / NOTE)
         self.texts_embedded += len(missing)
         self.texts_cached += len(texts) - len(missing)
         return take(result, inverse)
@@ -187,9 +186,14 @@ class CachedModel:
                 start += len(rows)
                 size = min(size * 2, LARGEST_SLICE) if seconds < _SLICE_SECONDS else size
 
-    def _keep(self, space: Space, hashes: Hashes, part: Encoded) -> None:
+    def _keep(self, space: Space, role: Role, hashes: Hashes, part: Encoded) -> None:
         try:
-            space.add(hashes, part)
+            try:
+                space.add(hashes, part)
+            except FileNotFoundError:
+                # Somebody removed the folder while the model was at work.
+                self._store.prepare(space, self.identity(), role)
+                space.add(hashes, part)
         except OSError as error:
             kept = sum(len(shard) for shard in space.shards())
             raise _unwritable(self._store.folder, error, kept) from error

@@ -11,8 +11,6 @@ import hashlib
 import json
 import logging
 import time
-import uuid
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,11 +20,14 @@ import numpy as np
 from harness.errors import StoreError
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
 from harness.retriever import Retriever, VectorIndex
+from harness.store.archive import DamagedArchiveError, read_archive, write_archive, write_bytes
 from harness.store.embeddings import CachedModel
+from harness.store.used import mark_used
 
 logger = logging.getLogger(__name__)
 
 _SCHEME = 1
+NOTE = "ranking.json"
 # Rows a question's latency is measured with: what a user's retriever usually asks for.
 _LATENCY_DEPTH = 10
 
@@ -59,6 +60,7 @@ class KeptRetriever:
             "chunks": spans.hexdigest(),
             "model": dict(model.identity()),
         }
+        self._note = json.dumps(key, sort_keys=True, indent=1)
         self._folder = self._root / _digest(json.dumps(key, sort_keys=True))
         self._given = (chunks, model, index)
         self._is_built = False
@@ -132,24 +134,22 @@ class KeptRetriever:
     def _read(self, name: str) -> dict[str, Any] | None:
         path = self._folder / f"{name}.npz"
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                return dict(archive.items())
+            kept = read_archive(path)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
+        except (OSError, DamagedArchiveError) as error:
             logger.warning("%s is damaged (%s) and is computed again.", path, error)
             return None
+        mark_used(self._folder)
+        return kept
 
     def _write(self, name: str, **arrays: Any) -> None:
         """Writes aside and renames. Raises ``StoreError`` when the disk refuses."""
-        aside = self._folder / f".{uuid.uuid4().hex}.npz"
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with aside.open("wb") as file:
-                np.savez(file, **arrays)
-            aside.replace(self._folder / f"{name}.npz")
+            if not (self._folder / NOTE).is_file():
+                write_bytes(self._folder / NOTE, self._note.encode())
+            write_archive(self._folder / f"{name}.npz", arrays)
         except OSError as error:
-            aside.unlink(missing_ok=True)
             raise StoreError(
                 f"{self._folder} can't be written ({error.strerror or error}). Free space there or choose another folder (cache=).",
                 where=self._folder,

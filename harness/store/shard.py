@@ -64,12 +64,15 @@ class Place(NamedTuple):
 
 
 class Shard:
-    """An opened shard: its index in memory, its vectors on disk. Raises ``DamagedShardError`` or ``OSError``."""
+    """An opened shard: its index in memory, its vectors on disk. Raises ``DamagedShardError`` or ``OSError``.
 
-    def __init__(self, path: Path, dim: int) -> None:
+    ``dim`` is how many numbers a vector must have; None takes whatever it has.
+    """
+
+    def __init__(self, path: Path, dim: int | None) -> None:
         self.path = path
         index, self._place = _open(path)
-        if self._place.dim != dim:
+        if dim is not None and self._place.dim != dim:
             raise DamagedShardError(f"its vectors have {self._place.dim} numbers instead of {dim}")
         self.hashes: Hashes = index["hashes"].reshape(-1).view(HASH)
         self._index = index

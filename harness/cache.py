@@ -1,0 +1,159 @@
+"""``python -m harness.cache``: what is kept between sweeps, whether it is sound, and room for something else."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from omegaconf import DictConfig
+from rich.cells import cell_len
+
+from harness import command
+from harness.errors import HarnessError, SettingError
+from harness.store import checking, upkeep
+from harness.store.upkeep import Kept
+from harness.view import terminal
+
+LABELS = {upkeep.RANKINGS: "rankings", upkeep.TOKENS: "token maps"}
+_HEAD = ("embeddings", "role", "window", "texts", "MB", "days idle")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Lists, checks or prunes; the exit code is 1 for a wrong word and when ``verify=true`` finds damage."""
+    words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    try:
+        if words.files or words.is_sweep:
+            raise SettingError(
+                f"'{(*words.files, '-m')[0]}' means nothing here. Words: verify=true, prune=DAYS, only=NAME, cache=DIR."
+            )
+        return _run(command.composed(words, ["+command=cache", *words.overrides]).config)
+    except HarnessError as error:
+        terminal.complain(f"error: {error}")
+        return 1
+
+
+def _run(config: DictConfig) -> int:
+    cache, only = Path(str(config.cache)), "" if config.only is None else str(config.only)
+    days, verify = _days(config.prune), _verify(config.verify)
+    everything = upkeep.kept(cache)
+    others = upkeep.others(cache)
+    if not everything and not others:
+        terminal.say(f"nothing is kept in {cache} yet")
+        return 0
+    items = upkeep.kept(cache, only)
+    if only and not items:
+        names = ", ".join(sorted({item.name for item in everything if item.name})) or "none"
+        terminal.say_all(terminal.wrapped(f"nothing is kept of a model named '{only}'; models: {names}", ""))
+        return 0
+    if days is not None:
+        terminal.say_all(_pruned(cache, upkeep.prune(cache, items, days), days))
+    if verify:
+        return _checked([item for item in items if item.place.exists()])
+    if days is None:
+        terminal.say_all(_listed(cache, items, [] if only else others))
+    return 0
+
+
+def _days(given: object) -> int | None:
+    if given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0):
+        return given
+    raise SettingError(
+        f"prune={given}: give the number of days without use, a whole number; 0 removes everything.",
+        key="prune",
+    )
+
+
+def _verify(given: object) -> bool:
+    if isinstance(given, bool):
+        return given
+    raise SettingError(f"verify={given}: give true or false.", key="verify")
+
+
+def _listed(cache: Path, items: Sequence[Kept], others: Sequence[tuple[str, int, int]]) -> Iterator[str]:
+    yield f"kept in {cache}"
+    yield ""
+    yield from _table(items, others)
+    total = sum(item.size for item in items) + sum(size for _, _, size in others)
+    yield ""
+    yield f"{_mb(total)} MB in all; {_free(cache)}"
+    yield "prune=DAYS removes embeddings, rankings and token maps that were idle for DAYS"
+
+
+def _pruned(cache: Path, gone: Sequence[Kept], days: int) -> Iterator[str]:
+    if gone:
+        yield "removed"
+        yield ""
+        yield from _table(gone, [])
+        yield ""
+        yield f"{_mb(sum(item.size for item in gone))} MB removed; {_free(cache)}"
+    else:
+        yield f"nothing was idle for {days} {'day' if days == 1 else 'days'}; {_free(cache)}"
+
+
+def _table(items: Sequence[Kept], others: Sequence[tuple[str, int, int]]) -> Iterator[str]:
+    """Embeddings line by line, everything else summed up; a name too long for the line stands on one of its own."""
+    rows = [_row(item, name) for item, name in _named(items)]
+    rest = [_sum(label, [item for item in items if item.kind == kind]) for kind, label in LABELS.items()]
+    rest += [(label, "", "", f"{number:,}", _mb(size), "") for label, number, size in others]
+    rows += [row for row in rest if row is not None]
+    sizes = [max(len(row[i]) for row in [_HEAD, *rows]) for i in range(1, len(_HEAD))]
+    room = terminal.width() - sum(size + 2 for size in sizes)
+    longest = min(room, max(cell_len(row[0]) for row in [_HEAD, *rows]))
+    for name, *values in [_HEAD, *rows]:
+        # Only the role is a word; numbers end below one another.
+        role, *numbers = (
+            v.ljust(size) if i == 0 else v.rjust(size)
+            for i, (v, size) in enumerate(zip(values, sizes, strict=True))
+        )
+        if cell_len(name) > longest:
+            yield name
+            name = ""  # noqa: PLW2901 - its numbers follow on the next line
+        yield "  ".join([name + " " * (longest - cell_len(name)), role, *numbers]).rstrip()
+
+
+def _named(items: Sequence[Kept]) -> Iterator[tuple[Kept, str]]:
+    """Embeddings with their names; those that look alike (other weights, prompts) with part of their folder's name."""
+    shown = [item for item in items if item.kind == upkeep.EMBEDDINGS]
+    alike = Counter((item.name, item.role, item.window) for item in shown)
+    for item in shown:
+        several = alike[item.name, item.role, item.window] > 1
+        yield item, f"{item.name} {item.place.name[:6]}" if several else item.name
+
+
+def _row(item: Kept, name: str) -> tuple[str, ...]:
+    window = "-" if item.window is None else str(item.window)
+    return name, item.role, window, f"{item.texts:,}", _mb(item.size), str(int(item.idle))
+
+
+def _sum(label: str, items: Sequence[Kept]) -> tuple[str, ...] | None:
+    if not items:
+        return None
+    days = sorted({int(min(item.idle for item in items)), int(max(item.idle for item in items))})
+    return label, "", "", f"{len(items):,}", _mb(sum(item.size for item in items)), "-".join(map(str, days))
+
+
+def _checked(items: Sequence[Kept]) -> int:
+    files, found = checking.checkable(items), 0
+    for damage in checking.damaged(items):
+        found += 1
+        terminal.say_all(terminal.wrapped(f"{damage.file}: {damage.reason}", "damaged  ", "         "))
+    if not found:
+        terminal.say(f"{files} files checked; all are sound")
+        return 0
+    terminal.say(f"{found} of {files} files are damaged; what they held is computed again when it is needed")
+    return 1
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.1f}"
+
+
+def _free(cache: Path) -> str:
+    return f"{shutil.disk_usage(cache).free / 1e9:,.1f} GB free now"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
