@@ -42,7 +42,7 @@ def plan(sweep: Sweep) -> list[str]:
     return [
         *lines,
         "",
-        f"{len(works)} cells, about {duration(total)} of embedding with the rates measured just now.",
+        f"{len(works)} {'cell' if len(works) == 1 else 'cells'}, about {duration(total)} of embedding with the rates measured just now.",
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
     ]
 
