@@ -123,6 +123,8 @@ def test_only_restricts_everything(said, tmp_path):
     assert "second" not in said("only=first")[1]
     said("only=first", "prune=0")
     assert (first.exists(), second.exists()) == (False, True)
+    for name in ("1e5", "a, [b"):
+        assert f"'{name}'; models: org/second" in said(f"only={name}")[1]
     code, out, _ = said("only=third", "prune=0")
     assert code == 0
     assert "'third'; models: org/second" in out
