@@ -32,7 +32,8 @@ TEXTS = [
 
 
 def compose(option: str, cache: Path, **changes: Any) -> Any:
-    config = OmegaConf.create({"model": OmegaConf.load(FOLDER / f"{option}.yaml"), "cache": str(cache)})
+    top = {"cache": str(cache), "backend": "auto", "precision": "float32"}
+    config = OmegaConf.create({"model": OmegaConf.load(FOLDER / f"{option}.yaml"), **top})
     for key, value in {**({"name": "some/model"} if option == "hub" else {}), **changes}.items():
         config.model[key] = value
     return config.model
@@ -69,8 +70,9 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from pathlib import Path
 for path in sorted(Path({str(FOLDER)!r}).glob("*.yaml")):
-    config = OmegaConf.load(path)
-    config.update(name="some/model", cache_dir="cache")
+    top = {{"cache": "cache", "backend": "auto", "precision": "float32"}}
+    config = OmegaConf.create({{"model": OmegaConf.load(path), **top}}).model
+    config.name = "some/model"
     instantiate(config)
 print([m for m in ("torch", "transformers", "sentence_transformers", "openvino", "tokenizers", "huggingface_hub") if m in sys.modules])
 """
@@ -190,9 +192,8 @@ import sys
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 for option in {BUNDLED!r}:
-    config = OmegaConf.load({str(FOLDER)!r} + "/" + option + ".yaml")
-    config.cache_dir = {str(tmp_path)!r}
-    instantiate(config).identity()
+    top = {{"cache": {str(tmp_path)!r}, "backend": "auto", "precision": "float32"}}
+    instantiate(OmegaConf.create({{"model": OmegaConf.load({str(FOLDER)!r} + "/" + option + ".yaml"), **top}}).model).identity()
 print([m for m in ("torch", "transformers", "sentence_transformers") if m in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -504,7 +504,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from harness.store.embeddings import CachedModel, EmbeddingStore
 config = OmegaConf.load({str(Path(__file__).parents[2] / "conf/model/minilm.yaml")!r})
-config.cache_dir = {str(tmp_path)!r}
+config.update(cache_dir={str(tmp_path)!r}, backend="auto", precision="float32")
 model = CachedModel(instantiate(config), EmbeddingStore({str(tmp_path / "embeddings")!r}))
 model.encode_documents(["a", "b"]), model.encode_queries(["c"])
 print(model.texts_embedded, any(m in sys.modules for m in ("torch", "sentence_transformers", "transformers")))
