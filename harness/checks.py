@@ -5,6 +5,7 @@ Mistakes are looked for in the order in which they are cheap to find.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +15,11 @@ from omegaconf import DictConfig
 from harness import command, parts, pipeline
 from harness.cell import cell_name, params
 from harness.command import Composed, Words
-from harness.errors import HarnessError, SettingError
+from harness.errors import HarnessError, SettingError, StoreError
+from harness.mistakes import closest
 from harness.parts import Inputs
 from harness.records import Kind
+from harness.settings import plain_settings_hold
 
 # The default budget of the verdict, in tokens.
 BUDGET_TOKENS = 2000
@@ -59,6 +62,7 @@ class Sweep(NamedTuple):
 
 def checked(words: Words) -> Sweep:
     """The sweep that the words describe. Raises a ``HarnessError`` for the first mistake that is found."""
+    command.check_flags(words)
     if words.files:
         raise SettingError(
             f"'{words.files[0]}' is not of the form key=value. "
@@ -74,11 +78,26 @@ def checked(words: Words) -> Sweep:
     cells = [command.composed(words, overrides) for overrides in command.combinations(words.overrides)]
     _refuse_if_all_are_wrong(cells)
     first = cells[0].config
+    for folder in (cells[0].sweep_folder, Path(str(first.cache))):
+        _check_writable(folder)
     k = _primary_k(first)
     distinct = {str((c.config.corpus, c.config.golden, c.config.tokenizer)): c.config for c in cells}
     inputs = [parts.inputs(config) for config in distinct.values()]
     kinds = {question.kind for given in inputs for question in given.labels.questions}
-    return Sweep(words, axes, cells, _primary(first, axes, k, sorted(kinds, reverse=True)), k, inputs)
+    primary = _primary(first, axes, k, sorted(kinds, reverse=True))
+    return Sweep(words, axes, cells, primary, k, inputs)
+
+
+def _check_writable(folder: Path) -> None:
+    """Finds out whether a folder could be made and written, without leaving one behind that was not there."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        reason = "can't be written" if there.is_dir() else "is not a folder"
+        raise StoreError(
+            f"Results can't be kept in {folder}: {there} {reason}. Choose another place: HARNESS_ROOT=DIR for everything, "
+            "cache=DIR for the embeddings.",
+            where=folder,
+        )
 
 
 def rechunks(axes: dict[str, list[str]]) -> bool:
@@ -92,6 +111,7 @@ def _refuse_if_all_are_wrong(cells: Sequence[Composed]) -> None:
     for cell in cells:
         parts.cut_offs(cell.config)
         try:
+            plain_settings_hold(cell.config)
             parts.settings_hold(cell.config)
         except HarnessError as error:
             errors.append(error)
@@ -122,7 +142,7 @@ def _primary(config: DictConfig, axes: dict[str, list[str]], k: int, kinds: Sequ
     names = pipeline.metric_names(metrics, parts.cut_offs(config), kinds)
     if config.primary != "auto":
         if config.primary not in names:
-            close = command.closest(str(config.primary), names)
+            close = closest(str(config.primary), names)
             raise SettingError(
                 f"primary={config.primary}: there is no such metric here.{close}", key="primary"
             )

@@ -5,6 +5,8 @@ The end is read from the cells' files, so it does not matter in which process a 
 
 from __future__ import annotations
 
+import json
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.checks import Sweep
+from harness.errors import StoreError
 from harness.store.cells import SCHEMA, read_json, write_json
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
@@ -30,6 +33,8 @@ def record(sweep: Sweep) -> SweepRecord:
     axes = " × ".join(key.rpartition(".")[2] for key in sweep.axes) or sweep.names()[0]
     cells = "1 cell" if count == 1 else f"{count} cells"
     labels = sweep.inputs[0].labels
+    settings = sweep.settings()
+    same = {key: value for key, value in settings[0].items() if all(s.get(key) == value for s in settings)}
     return SweepRecord(
         name=f"{cells} · {axes} · {datetime.now():%d %b %H:%M}",  # noqa: DTZ005 - the reader's own clock
         folder=sweep.folder,
@@ -37,8 +42,8 @@ def record(sweep: Sweep) -> SweepRecord:
         primary=sweep.primary,
         cells=count,
         params={
-            "corpus": first.choices["corpus"],
-            "golden": first.choices["golden"],
+            **same,
+            "command": "python -m harness " + shlex.join([*sweep.words.flags, *sweep.words.overrides]),
             "documents": str(len(sweep.inputs[0].documents)),
             "questions": str(len(labels.questions)),
             "cells": str(count),
@@ -50,9 +55,30 @@ def record(sweep: Sweep) -> SweepRecord:
     )
 
 
+def prepare_folder(sweep: Sweep) -> None:
+    """Makes the sweep's folder, and in it the list of questions that were left out with their reasons, if there are any."""
+    try:
+        sweep.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{sweep.folder} can't be made ({error.strerror}). Choose another place with HARNESS_ROOT=DIR.",
+            where=sweep.folder,
+        ) from error
+    left_out = [
+        {"question_id": question_id, "reason": reason, "corpus": given.labels.name}
+        for given in sweep.inputs
+        for question_id, reason in given.labels.left_out.items()
+    ]
+    if left_out:
+        file = sweep.folder / "left_out.jsonl"
+        file.write_text(
+            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in left_out), encoding="utf-8"
+        )
+        terminal.say(f"           all of them, with reasons: {file}")
+
+
 def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any]) -> None:
     """Writes ``sweep.json``, from which the cells learn where they belong, in whatever process they run."""
-    sweep.folder.mkdir(parents=True, exist_ok=True)
     cells = [
         {"name": name, "params": settings, "color": color}
         for name, settings, color in zip(
@@ -74,7 +100,7 @@ def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any
 
 def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     """Prints the table, finishes the parent run with figures and leaderboard; gives the exit code."""
-    contents, failures = collected(sweep.folder, sweep.names(), sweep.primary)
+    contents, failures = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
     same_chunks = not sweep.rechunks
     terminal.say_all(terminal.report(contents, failures, sweep.primary, sweep.k, same_chunks=same_chunks))
     if sweep.cells[0].config.profile:
@@ -87,8 +113,7 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
     columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
     columns += [
-        # Of the two shares that no vector saw, the evidence's is the one that costs recall, and MLflow has room for one.
-        f"metrics.{column.metric.replace('unseen_tokens', 'unseen_evidence')}"
+        f"metrics.{column.metric}"
         for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)
     ]
     best = contents[0]["metrics"] if contents else {}
@@ -105,9 +130,9 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
 
 
 def collected(
-    folder: Path, names: Sequence[str], primary: str
+    folder: Path, names: Sequence[str], primary: str, cost: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Finished cells, best first (equal scores by name), and failed ones with their messages.
+    """Finished cells, best first (equal scores by ``cost``, then name), and failed ones with their messages.
 
     A cell that left no file (its process was killed) counts as failed.
     """
@@ -121,7 +146,10 @@ def collected(
         {"name": found["name"], "error": f"scored, but not tracked: {found['error']}"}
         for found in map(read_json, folder.glob("*/untracked.json"))
     ]
-    contents.sort(key=lambda content: (-content["metrics"][primary], content["name"]))
+    # Among equals the one that hands over less comes first.
+    contents.sort(
+        key=lambda content: (-content["metrics"][primary], content["metrics"].get(cost, 0.0), content["name"])
+    )
     return contents, failures
 
 

@@ -6,10 +6,10 @@ here, since Hydra's entry refuses a word such as a file name.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +18,11 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.errors import SettingError
+from harness.mistakes import closest, explained, known_keys
 from harness.paths import conf_folder, register_resolvers
 
 # Values of these keys are paths, addresses or ids: text, whatever signs they hold.
@@ -70,6 +71,22 @@ _FLAGS_WITH_VALUE = {
     "-c",
 }
 _FLAGS_WITH_VALUE |= {"--experimental-rerun"}
+_FLAGS = _FLAGS_WITH_VALUE | {
+    "-m", "--multirun", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--shell-completion", "-sc", "--resolve",
+    "--run", "-r",
+}  # fmt: skip
+
+
+def check_flags(words: Words) -> None:
+    """Raises ``SettingError`` for a flag that does not exist, before anything is opened or recorded."""
+    values = {value for flag, value in itertools.pairwise(words.flags) if flag in _FLAGS_WITH_VALUE}
+    for flag in words.flags:
+        if flag.partition("=")[0] not in _FLAGS and flag not in values:
+            setting = flag.lstrip("-")
+            hint = f" A setting has no dash: {setting}." if "=" in setting else ""
+            raise SettingError(
+                f"{flag} is no flag.{hint or closest(flag, _FLAGS)} See python -m harness --help."
+            )
 
 
 def take_apart(argv: Sequence[str]) -> Words:
@@ -122,7 +139,8 @@ def parse(overrides: Sequence[str]) -> list[Override]:
     parsed = []
     for word in overrides:
         try:
-            parsed.append(OverridesParser.create().parse_override(word))
+            override = OverridesParser.create().parse_override(word)
+            parsed.append(override)
         except HydraException as error:
             key = word.partition("=")[0]
             raise SettingError(
@@ -130,18 +148,46 @@ def parse(overrides: Sequence[str]) -> list[Override]:
                 f"\"{key}='...'\".",
                 key=key,
             ) from error
+        key = override.get_key_element()
+        if override.is_add() and not (
+            key.lstrip("+").startswith("hydra") or (conf_folder() / key.lstrip("+")).is_dir()
+        ):
+            raise SettingError(
+                f"{word} would add a setting that nothing reads.{closest(key.lstrip('+'), known_keys())}",
+                key=key,
+            )
     return parsed
 
 
 def axes(overrides: Sequence[str]) -> dict[str, list[str]]:
     """Swept setting to its values, in the order of the command line; only those with more than one value."""
     swept = {}
-    for override in parse(overrides):
+    parsed = parse(overrides)
+    for key, n in Counter(override.get_key_element() for override in parsed).items():
+        if n > 1:
+            raise SettingError(
+                f"{key} is given {n} times; give it once, with commas under -m to compare values.", key=key
+            )
+    for override in parsed:
         if override.is_sweep_override():
             values = [_plain(value) for value in override.sweep_string_iterator()]
+            _refuse_axis(override.get_key_element(), values)
             if len(values) > 1:
                 swept[override.get_key_element()] = values
     return swept
+
+
+def _refuse_axis(key: str, values: Sequence[str]) -> None:
+    """Cells that would be the same, or that would differ only in how they are recorded, are no comparison."""
+    twice = [value for value, n in Counter(values).items() if n > 1]
+    if twice:
+        raise SettingError(
+            f"{key} has the value {twice[0]} twice; every cell of a sweep must differ.", key=key
+        )
+    if len(values) > 1 and re.match(r"(primary|primary_k|plan|profile|cache|tracker)(\.|$)", key):
+        raise SettingError(
+            f"{key} is the same for a whole sweep; give one value, not {', '.join(values)}.", key=key
+        )
 
 
 def _plain(value: str) -> str:
@@ -187,62 +233,8 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
         hydra = config.hydra
         run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))
     except (HydraException, OmegaConfBaseException, ValueError) as error:  # Hydra raises bare ValueErrors too
-        raise _explained(error, overrides) from error
+        raise explained(error, overrides) from error
     choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
     with open_dict(config):
         del config["hydra"]
     return Composed(config, choices, list(overrides), run_folder, sweep_folder)
-
-
-def _explained(error: Exception, overrides: Sequence[str]) -> SettingError:
-    """Hydra's complaint as a sentence that says what was given, what is allowed and what to do."""
-    text = str(error)
-    if found := re.search(r"Could not override '([^']+)'", text):
-        key = found[1]
-        return SettingError(f"{key} is no setting.{_hint(key, overrides)}", key=key)
-    if found := re.search(r"Could not find '([^']+)/([^'/]+)'", text):
-        group, option = found[1], found[2]
-        known = sorted(p.stem for p in (conf_folder() / group).glob("*.yaml"))
-        return SettingError(
-            f"{group}={option}: there is no such option.{closest(option, known)} Options of {group}: {', '.join(known)}.",
-            key=group,
-        )
-    if found := re.search(r"Could not (?:load|find) '([^']+)'", text):
-        return SettingError(f"There is no configuration '{found[1]}'; it was looked for in {conf_folder()}.")
-    if found := re.search(r"must be a string or a list. Got (\w+)", text):
-        word = next((w for w in overrides if (conf_folder() / w.partition("=")[0]).is_dir()), "")
-        return SettingError(f"'{word}': a group takes the name of an option, not a number.")
-    return SettingError(
-        re.sub(r"\s+", " ", text.replace("Set the environment variable HYDRA_FULL_ERROR=1", "")).strip()
-    )
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """`` Did you mean ...?`` with the one or two known words nearest to ``word``, or nothing."""
-    close = difflib.get_close_matches(word, list(known), 2, cutoff=0.6)
-    return f" Did you mean {' or '.join(close)}?" if close else ""
-
-
-def _hint(key: str, overrides: Sequence[str]) -> str:
-    """What may have been meant by an unknown setting; a command's own settings come first."""
-    known = [*_command_keys(overrides), *_known_keys()]
-    names = ", ".join(k for k in known if "." not in k)
-    return closest(key, known) or f" Settings: {names}; those of an option are written GROUP.KEY."
-
-
-def _known_keys() -> list[str]:
-    """All settings of the default configuration and of every option, as they are written on the command line."""
-    folder = conf_folder()
-    keys = {str(k) for k in OmegaConf.load(folder / "config.yaml") if str(k) not in {"defaults", "hydra"}}
-    for file in set(folder.glob("*/*.yaml")) - set(folder.glob("command/*")):
-        loaded = OmegaConf.load(file)
-        if isinstance(loaded, DictConfig):
-            keys |= {f"{file.parent.name}.{k!s}" for k in loaded if k not in {"defaults", "_target_"}}
-        keys.add(file.parent.name)
-    return sorted(keys)
-
-
-def _command_keys(overrides: Sequence[str]) -> list[str]:
-    """The settings of the command that composes, other than the sweep; none for the sweep."""
-    names = (word.partition("=")[2] for word in overrides if word.startswith("+command="))
-    return [str(k) for name in names for k in OmegaConf.load(conf_folder() / f"command/{name}.yaml")]

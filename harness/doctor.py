@@ -15,6 +15,7 @@ from omegaconf import DictConfig
 from harness import command, parts
 from harness.errors import HarnessError
 from harness.paths import conf_folder, root
+from harness.settings import plain_settings_hold
 from harness.view import terminal
 
 LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
@@ -28,8 +29,15 @@ LAUNCHERS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the report; the exit code is 1 when a sweep of the default configuration can't work here."""
     words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    if {"-h", "--help"} & set(words.flags):
+        terminal.say(
+            f"{__doc__}\nIt takes the same KEY=VALUE words as the sweep: corpus.path=DIR, tracker.uri=..., model=..."
+        )
+        return 0
     try:
+        command.check_flags(words)
         config = command.composed(words, words.overrides).config
+        plain_settings_hold(config)
     except HarnessError as error:
         terminal.complain(f"error: {error}")
         return 1
@@ -70,6 +78,8 @@ def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
         return True, label, check()
     except HarnessError as error:
         return False, label, str(error)
+    except OSError as error:
+        return False, label, f"{error.filename}: {error.strerror}. HARNESS_ROOT=DIR chooses another place."
 
 
 def _inputs(config: DictConfig) -> str:

@@ -21,7 +21,7 @@ class Work(NamedTuple):
     """What one cell has left to embed. ``seconds`` is an estimate, None when the model can't be used (``problem`` says why)."""
 
     chunks: int
-    missing: int
+    cached: int
     seconds: float | None
     problem: str = ""
 
@@ -37,7 +37,7 @@ def plan(sweep: Sweep) -> list[str]:
     lines = ["", f"{'cell':<{size}}  {'chunks':>7}  {'cached':>7}  embedding"]
     for name, work in zip(names, works, strict=True):
         estimate = work.problem if work.seconds is None else duration(work.seconds)
-        lines.append(f"{name:<{size}}  {work.chunks:>7,}  {work.chunks - work.missing:>7,}  {estimate}")
+        lines.append(f"{name:<{size}}  {work.chunks:>7,}  {work.cached:>7,}  {estimate}")
     total = sum(work.seconds or 0.0 for work in works)
     return [
         *lines,
@@ -67,11 +67,12 @@ def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float |
     rate = rates[key]
     texts = {chunks.embed_text(row): int(chunks.tokens[row]) for row in range(len(chunks))}
     if isinstance(rate, HarnessError):
-        return Work(len(texts), len(texts), None, str(rate))
+        return Work(len(texts), 0, None, str(rate))
     seen = pending.setdefault(key, set())
-    missing = [text for text in parts.model(config).missing(list(texts), "document") if text not in seen]
+    missing = parts.model(config).missing(list(texts), "document")
+    tokens = sum(texts[text] for text in missing if text not in seen)
     seen.update(missing)
-    return Work(len(texts), len(missing), sum(texts[text] for text in missing) / rate)
+    return Work(len(texts), len(texts) - len(missing), tokens / rate)
 
 
 def _rate(config: DictConfig, chunks: Chunks) -> float | HarnessError:

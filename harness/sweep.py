@@ -7,6 +7,7 @@ other place; its end is not certain when a launcher fails, and it can't refuse b
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from harness import command
+from harness import __version__, command
 from harness.command import Words
 from harness.errors import HarnessError
 from harness.paths import conf_folder, register_resolvers
@@ -25,7 +26,6 @@ _QUESTIONS = {
     "--help",
     "-h",
     "--hydra-help",
-    "--version",
     "--info",
     "-i",
     "--cfg",
@@ -38,7 +38,12 @@ _QUESTIONS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the sweep that the words describe; gives the exit code: 0, or 1 when anything failed."""
     words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    terminal.prepare()
+    signal.signal(signal.SIGTERM, _stop)
     try:
+        if "--version" in words.flags:
+            terminal.say(f"retrieval-harness {__version__}")
+            return 0
         if _QUESTIONS & {flag.partition("=")[0] for flag in words.flags}:
             register_resolvers()
             _hydra(words, [], lambda config: None)  # noqa: ARG005 - nothing is run, so nothing heavy is imported
@@ -48,8 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.complain(f"error: {error}")
         return 1
     except KeyboardInterrupt:
-        terminal.complain("Interrupted. What was finished is kept.")
+        terminal.complain(
+            "Stopped. Finished cells and the embeddings computed so far are kept; the same command goes on from there."
+        )
         return 130
+
+
+def _stop(_signal: int, _frame: object) -> None:
+    """A polite kill is a Ctrl-C: the sweep is closed on record and the user told what is kept."""
+    raise KeyboardInterrupt
 
 
 def _sweep(words: Words) -> int:
@@ -64,6 +76,7 @@ def _sweep(words: Words) -> int:
 
         terminal.say_all(plan(sweep))
         return 0
+    closing.prepare_folder(sweep)
     os.environ.pop("MLFLOW_RUN_ID", None)  # it would make every cell write into that one run
     tracker = parts.tracker(sweep.cells[0].config)
     record = closing.record(sweep)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -131,8 +133,25 @@ def test_a_plan_says_what_would_be_done_and_does_nothing(workplace):
 
 
 MISTAKES = [
-    (["chunk=0"], r"chunk is 0"),
+    (["chunk=0"], r"chunk is 0; it must be a whole number of tokens, at least 1"),
+    (["chunk=0", "chunker=whole"], r"chunk is 0"),
+    (["chunk=1.5"], r"chunk is 1\.5; it must be a whole number"),
+    (["chunk=abc"], r"chunk is abc; it must be a whole number"),
+    (["chunk="], r"chunk is empty; it must be a whole number"),
+    (["overlap=-1"], r"overlap is -1; it must be a whole number of tokens, at least 0"),
     (["chunk=16", "overlap=16", "chunker=tokens"], r"overlap is 16"),
+    (["plan=maybe"], r"plan is maybe; it must be true or false"),
+    (["+foo=1"], r"\+foo=1 would add a setting that nothing reads"),
+    (["chunk=16", "chunk=32"], r"chunk is given 2 times"),
+    (["-m", "chunk=16,16"], r"chunk has the value 16 twice"),
+    (["-m", "primary=mrr,recall_at_5"], r"primary is the same for a whole sweep"),
+    (["-chunk=16"], r"-chunk=16 is no flag\. A setting has no dash: chunk=16"),
+    (["golden.path="], r"golden\.path is empty"),
+    (["cache="], r"cache is empty"),
+    (["cache=/etc/hostname"], r"/etc/hostname is not a folder\. Choose another place: HARNESS_ROOT=DIR"),
+    (["model=hub"], r"model\.name is not set, and it has no default"),
+    (["model.max_tokens=9"], r"model\.max_tokens is no setting\. The chosen model has none; .*minilm"),
+    (["hydra/launcher=joblib"], r"not installed.*pip install hydra-joblib-launcher"),
     (["k=0"], r"k is 0; it must be a whole number of at least 1"),
     (["k=five"], r"k is five; it must be a whole number"),
     (["chunks=16"], r"chunks is no setting\. Did you mean chunk"),
@@ -152,7 +171,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("words", "message"), MISTAKES, ids=[" ".join(words) for words, _ in MISTAKES])
 def test_a_mistake_is_one_line(workplace, words, message):
     """No stack trace, no run, exit code 1, one line that says what was given and what to do."""
-    done = workplace.sweep("model=wordllama", *words)
+    done = workplace.sweep(*words)
 
     assert done.returncode == 1
     assert re.search(message, done.stderr), done.stderr
@@ -160,6 +179,83 @@ def test_a_mistake_is_one_line(workplace, words, message):
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stdout + done.stderr
     assert not workplace.results()
+
+
+def test_a_corpus_without_its_path_is_one_line(workplace):
+    """The first mistake that a new user makes."""
+    done = workplace.run("corpus=folder", "model=wordllama")
+
+    assert done.returncode == 1
+    assert done.stderr == "error: corpus.path is not set, and it has no default. Give it: corpus.path=...\n"
+
+
+def test_a_reader_that_leaves_does_not_end_the_sweep(workplace):
+    """``| head -1`` closes the pipe; the cells are scored all the same, without a trace of complaint."""
+    words = ["-m", "harness", "-m", "model=wordllama", "chunk=16,32", "tracker=none"]
+    words += ["corpus=folder", f"corpus.path={workplace.documents}", f"golden.path={workplace.golden}"]
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        cwd=workplace.root,
+        env=workplace.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    with process.stderr as stream:
+        complaint = stream.read()
+    process.wait()
+
+    assert complaint == b""
+    assert len(workplace.results()) == 2
+
+
+def test_a_polite_kill_closes_the_sweep_on_record(workplace):
+    """SIGTERM in the middle of a cell: a sentence, exit code 130, and no run stays RUNNING."""
+    stub = (
+        "import os, signal, sys\n"
+        "from harness import pipeline\n"
+        "pipeline.evaluate = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "from harness.sweep import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    (workplace.root / "killed.py").write_text(stub)
+    done = workplace.run(
+        "corpus=folder",
+        f"corpus.path={workplace.documents}",
+        f"golden.path={workplace.golden}",
+        "model=wordllama",
+        module="killed",
+    )
+
+    assert done.returncode == 130, done.stderr
+    assert "Stopped. Finished cells and the embeddings computed so far are kept" in done.stderr
+    assert {status for _, status, _ in runs(workplace)} == {"FAILED"}
+
+
+def test_questions_that_were_left_out_are_listed_with_their_reasons(workplace):
+    """The terminal names one; the sweep's folder holds them all."""
+    changed = workplace.documents / "tea.md"
+    changed.write_text(
+        changed.read_text().replace("75 degrees", "80 degrees").replace("four minutes", "5 minutes")
+    )
+    done = workplace.sweep("model=wordllama", "tracker=none")
+    (file,) = workplace.root.glob("outputs/*/*/left_out.jsonl")
+
+    assert str(file) in done.stdout
+    assert [json.loads(line)["question_id"] for line in file.read_text().splitlines()] == ["q1", "q2"]
+    assert workplace.results()[0]["questions"] == {"span": 3}
+
+
+def test_among_equals_the_cheaper_cell_comes_first(workplace):
+    """Both sizes find everything; the one that hands over fewer tokens at k=5 stands on top."""
+    done = workplace.sweep(
+        "-m", "model=wordllama", "chunk=32,16", "primary=recall_at_4000_tokens", "tracker=none"
+    )
+    rows = [line.split()[0] for line in done.stdout.splitlines() if re.match(r"^(16|32)  ", line)]
+
+    assert rows == ["16", "32"]
+    assert "Only 5 questions: one more or less that is found moves a cell by 20 points." in done.stdout
 
 
 def test_odd_paths_work(workplace):
@@ -195,9 +291,6 @@ def test_help_imports_nothing_heavy(workplace):
     """--help answers without loading torch, MLflow or a model library."""
     code = "import sys; from harness.sweep import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint(sorted({'torch','mlflow','sentence_transformers','transformers','pyarrow'} & set(sys.modules)))"
     (workplace.root / "help.py").write_text(code)
-    import subprocess
-    import sys
-
     done = subprocess.run(
         [sys.executable, "help.py"], cwd=workplace.root, capture_output=True, text=True, check=True
     )

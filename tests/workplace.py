@@ -31,29 +31,38 @@ class Workplace(NamedTuple):
     documents: Path
     golden: Path
 
-    def run(self, *words: str, module: str = "harness", **env: str) -> subprocess.CompletedProcess[str]:
-        """``python -m MODULE WORDS``, from the folder, with a store of its own."""
+    def environment(self, **env: str) -> dict[str, str]:
+        """An environment of its own: results below ``root``, no hub, no tracking server of the user's."""
         given = {k: v for k, v in os.environ.items() if not k.startswith("MLFLOW_")}
-        given |= {
+        own = {
             "HARNESS_ROOT": str(self.root),
             "HF_HUB_OFFLINE": "1",
             "OMP_NUM_THREADS": "1",
             "HOME": str(self.root),
-        } | env
+        }
+        return given | own | env
+
+    def run(self, *words: str, module: str = "harness", **env: str) -> subprocess.CompletedProcess[str]:
+        """``python -m MODULE WORDS``, from the folder, with a store of its own."""
         return subprocess.run(
             [sys.executable, "-m", module, *words],
             cwd=self.root,
-            env=given,
+            env=self.environment(**env),
             capture_output=True,
             text=True,
             check=False,
         )
 
     def sweep(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """The main command over this folder's documents."""
-        return self.run(
-            "corpus=folder", f"corpus.path={self.documents}", f"golden.path={self.golden}", *words, **env
+        """The main command over this folder's documents; what ``words`` set themselves is left to them."""
+        own = (
+            "corpus=folder",
+            f"corpus.path={self.documents}",
+            f"golden.path={self.golden}",
+            "model=wordllama",
         )
+        given = {word.partition("=")[0] for word in words}
+        return self.run(*(word for word in own if word.partition("=")[0] not in given), *words, **env)
 
     def results(self) -> list[dict]:
         """The ``result.json`` of every cell that was scored here."""

@@ -22,10 +22,10 @@ from harness.store.used import mark_used
 Role: TypeAlias = Literal["document", "query"]
 _SCHEME = 1
 NOTE = "model.json"
-# A slice is what kill -9 costs at most: it starts with so many texts and doubles while slices take under a second.
-SLICE_TEXTS = 256
+# A slice is what kill -9 costs at most: it starts with so many texts and doubles while slices take under two seconds.
+SLICE_TEXTS = 32
 LARGEST_SLICE = 8_192
-_SLICE_SECONDS = 1.0
+_SLICE_SECONDS = 2.0
 
 
 class Encoder(Protocol):

@@ -7,6 +7,8 @@ from typing import Any
 
 # Below this share of unseen tokens a cell is not worth a warning.
 NOTABLE_SHARE = 0.001
+# With fewer questions a single one moves a mean by more than most differences between cells.
+FEW_QUESTIONS = 50
 
 
 def truncation(name: str, content: Mapping[str, Any]) -> str | None:
@@ -22,22 +24,39 @@ def truncation(name: str, content: Mapping[str, Any]) -> str | None:
     )
 
 
-def lost(contents: Sequence[Mapping[str, Any]]) -> str | None:
-    """How many labels no longer stand in the documents, or None."""
-    count = int(max((content["health"]["lost_evidence"] for content in contents), default=0))
-    if not count:
-        return None
-    noun = "label is" if count == 1 else "labels are"
-    return f"{count} {noun} no longer in the documents and kept out of every score."
+def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the set of questions can't tell: too few of them, several kinds, labels that were lost."""
+    if not contents:
+        return []
+    lines = []
+    questions = contents[0]["questions"]
+    count = max(questions.values())
+    if count < FEW_QUESTIONS:
+        lines.append(
+            f"Only {count} questions: one more or less that is found moves a cell by {100 / count:.0f} points."
+        )
+    if len(questions) > 1:
+        lines.append(
+            f"The table speaks of the {questions['span']} questions with spans; the {questions['document']} about whole documents "
+            "are scored apart (document_... in result.json and MLflow)."
+        )
+    missing = int(max(content["health"]["lost_evidence"] for content in contents))
+    if missing:
+        noun = "label does" if missing == 1 else "labels do"
+        lines.append(
+            f"{missing} {noun} not stand in the documents as written; their questions are left out of every score."
+        )
+    return lines
 
 
 def cell_note(name: str, content: Mapping[str, Any], primary: str) -> str:
     """The Markdown of a cell's page: the deciding metric, then what to know before believing it."""
-    asked = " and ".join(f"{n} {kind} questions" for kind, n in content["questions"].items())
-    lines = [f"**{name}**: {primary} {content['metrics'][primary]:.3f} over {asked}."]
+    kind, count = next(iter(content["questions"].items()))
+    lines = [f"**{name}**: {primary} {content['metrics'][primary]:.3f} over {count} {kind} questions."]
     warning = truncation(name, content)
     if warning:
         lines.append(f"⚠ {warning}")
+    lines += about_questions([content])
     causes = ", ".join(f"{cause} {n}" for cause, n in content["diagnosis"].items())
     lines.append(f"Diagnosis (suspicions, not findings): {causes}.")
     return "\n\n".join(lines)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import os
 import re
 import shutil
 import sys
@@ -28,16 +31,32 @@ class Column(NamedTuple):
     comparable: bool = True
 
 
+def prepare() -> None:
+    """Makes sure that no text can break the program: a terminal that lacks a sign gets its code, warnings get a line each."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("! %(message)s"))
+    logger = logging.getLogger("harness")
+    logger.handlers, logger.propagate = [handler], False
+    logger.setLevel(logging.WARNING)
+
+
 def say(text: str) -> None:
     """Prints to standard output at once, so that a pipe shows it while the sweep runs."""
     if text:
-        print(text, flush=True)
+        say_all([text])
 
 
 def say_all(lines: Iterable[str]) -> None:
-    """Prints lines, empty ones included."""
-    for line in lines:
-        print(line, flush=True)
+    """Prints lines, empty ones included. A reader that has gone (``| head``) does not end the sweep."""
+    try:
+        for line in lines:
+            print(line, flush=True)
+    except BrokenPipeError:
+        # What is still in the buffer must not fail again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(text: str) -> None:
@@ -88,7 +107,7 @@ def columns(primary: str, k: int, *, same_chunks: bool) -> list[Column]:
     chosen = [
         Column(primary, short(primary)),
         Column(f"recall_at_{k}", f"recall@{k}"),
-        Column("unseen_tokens", "unseen"),
+        Column("unseen_evidence", "unseen"),
         Column("mrr", "mrr", same_chunks),
         Column(f"context_tokens_at_{k}", f"tokens@{k}"),
         Column(f"ndcg_at_{k}", f"ndcg@{k}", same_chunks),
@@ -102,7 +121,14 @@ def width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
 
 
-def table(contents: Sequence[Mapping[str, Any]], shown: Sequence[Column], limit: int) -> list[str]:
+class Table(NamedTuple):
+    """The lines of a table, and which columns it has room for."""
+
+    lines: list[str]
+    columns: list[Column]
+
+
+def table(contents: Sequence[Mapping[str, Any]], shown: Sequence[Column], limit: int) -> Table:
     """The cells, best first, in at most ``limit`` columns: what does not fit is left out from the right, never a name."""
     values = [content["metrics"] | content["health"] for content in contents]
     name_width = max([4, *(cell_len(content["name"]) for content in contents)])
@@ -123,7 +149,7 @@ def table(contents: Sequence[Mapping[str, Any]], shown: Sequence[Column], limit:
         padded = name + " " * (name_width - cell_len(name))
         cells = [_styled(texts[i], dim=not column.comparable) for column, texts in chosen]
         lines.append("  ".join([padded, *cells]).rstrip())
-    return [lines[0], "-" * used, *lines[1:]]
+    return Table([lines[0], "-" * used, *lines[1:]], [column for column, _ in chosen])
 
 
 def _heading(column: Column) -> str:
@@ -145,7 +171,7 @@ _LEGEND = {
     r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
     r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
     r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",
-    r"unseen_tokens": "share of the text beyond the model's window: no vector saw it",
+    r"unseen_evidence": "share of the evidence beyond the model's window: never embedded",
     r"mrr": "mean of 1 / rank of the first relevant row",
     r"context_tokens_at_\d+": "mean tokens an LLM would be handed with the first {n} rows",
     r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
@@ -178,12 +204,14 @@ def report(
     shown = columns(primary, k, same_chunks=same_chunks)
     lines: list[str] = []
     if contents:
-        rows = table(contents, shown, width())
-        headings = set(rows[0].split())
-        lines += ["", *rows, "", *legend([column for column in shown if _heading(column) in headings])]
+        drawn = table(contents, shown, width())
+        lines += ["", *drawn.lines, "", *legend(drawn.columns)]
     warnings = [note for content in contents if (note := notes.truncation(content["name"], content))]
-    if missing := notes.lost(contents):
-        warnings.append(missing)
+    warnings += notes.about_questions(contents)
+    if contents and primary not in contents[0]["chunk_independent"] and not same_chunks:
+        warnings.append(
+            f"{primary} depends on how the text was cut: between these cells it decides nothing fairly."
+        )
     if warnings:
         lines += ["", *(line for warning in warnings for line in wrapped(warning, "! ", "  "))]
     if failures:

@@ -1,0 +1,85 @@
+"""Hydra's complaints as sentences: what was given, what is allowed, what to do."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from omegaconf import DictConfig, OmegaConf
+
+from harness.errors import SettingError
+from harness.paths import conf_folder
+
+
+def explained(error: Exception, overrides: Sequence[str]) -> SettingError:
+    """Hydra's complaint as a sentence that says what was given, what is allowed and what to do."""
+    text = str(error)
+    if found := re.search(r"Could not override '([^']+)'", text):
+        key = found[1]
+        return SettingError(f"{key} is no setting.{_hint(key, overrides)}", key=key)
+    if found := re.search(r"Could not find 'hydra/(launcher|sweeper)/([^'/]+)'", text):
+        return SettingError(
+            f"hydra/{found[1]}={found[2]} is not installed. Launchers and sweepers are packages of their own: "
+            f"pip install hydra-{found[2]}-{found[1]}.",
+            key=f"hydra/{found[1]}",
+        )
+    if found := re.search(r"Could not find '([^']+)/([^'/]+)'", text):
+        group, option = found[1], found[2]
+        known = sorted(p.stem for p in (conf_folder() / group).glob("*.yaml"))
+        return SettingError(
+            f"{group}={option}: there is no such option.{closest(option, known)} Options of {group}: {', '.join(known)}.",
+            key=group,
+        )
+    if found := re.search(r"Could not (?:load|find) '([^']+)'", text):
+        return SettingError(f"There is no configuration '{found[1]}'; it was looked for in {conf_folder()}.")
+    if found := re.search(r"must be a string or a list. Got (\w+)", text):
+        word = next((w for w in overrides if (conf_folder() / w.partition("=")[0]).is_dir()), "")
+        return SettingError(f"'{word}': a group takes the name of an option, not a number.")
+    return SettingError(
+        re.sub(r"\s+", " ", text.replace("Set the environment variable HYDRA_FULL_ERROR=1", "")).strip()
+    )
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """`` Did you mean ...?`` with the one or two known words nearest to ``word``, or nothing."""
+    close = difflib.get_close_matches(word, list(known), 2, cutoff=0.6)
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def _hint(key: str, overrides: Sequence[str]) -> str:
+    """What may have been meant by an unknown setting; a command's own settings come first."""
+    known = [*_command_keys(overrides), *known_keys()]
+    group = key.partition(".")[0]
+    if key in known:
+        owners = [
+            p.stem
+            for p in sorted((conf_folder() / group).glob("*.yaml"))
+            if key.partition(".")[2] in OmegaConf.load(p)
+        ]
+        return (
+            f" The chosen {group} has none; {', '.join(owners)} {'has' if len(owners) == 1 else 'have'} it."
+        )
+    if "." in key and not closest(key, known):
+        own = [k for k in known if k.startswith(group + ".")]
+        return f" Settings of {group}: {', '.join(own) or 'none'}."
+    names = ", ".join(k for k in known if "." not in k)
+    return closest(key, known) or f" Settings: {names}; those of an option are written GROUP.KEY."
+
+
+def known_keys() -> list[str]:
+    """All settings of the default configuration and of every option, as they are written on the command line."""
+    folder = conf_folder()
+    keys = {str(k) for k in OmegaConf.load(folder / "config.yaml") if str(k) not in {"defaults", "hydra"}}
+    for file in set(folder.glob("*/*.yaml")) - set(folder.glob("command/*")):
+        loaded = OmegaConf.load(file)
+        if isinstance(loaded, DictConfig):
+            keys |= {f"{file.parent.name}.{k!s}" for k in loaded if k not in {"defaults", "_target_"}}
+        keys.add(file.parent.name)
+    return sorted(keys)
+
+
+def _command_keys(overrides: Sequence[str]) -> list[str]:
+    """The settings of the command that composes, other than the sweep; none for the sweep."""
+    names = (word.partition("=")[2] for word in overrides if word.startswith("+command="))
+    return [str(k) for name in names for k in OmegaConf.load(conf_folder() / f"command/{name}.yaml")]
