@@ -7,42 +7,50 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.errors import SettingError
+from harness.index.best import Best
+from harness.index.columns import Block, Columns, blocks, columns_of
+from harness.index.counting import Wanted, count_ranks
 from harness.records import Float32Array, IntArray, Ranking
+
+# So many queries at a time: enough for a product at full speed.
+_QUERIES = 1024
 
 
 class ExactIndex:
-    """All inner products of unit vectors (so: cosines), computed for a block of questions at a time.
+    """All inner products of unit vectors (so: cosines), a block of questions and a block of vectors at a time.
 
-    ``block_mb`` bounds the scores held at once, in MiB; memory grows with the rows, never with questions x rows.
+    ``block_mb`` bounds the scores held at once, in MiB. What a search needs above the vectors is a small multiple of it, whatever the
+    number of questions, rows or the depth. Vectors may lie on disk (``numpy.memmap``) and be of half precision: they are
+    read in blocks, and products are summed in float32.
     """
 
-    def __init__(self, block_mb: float = 64) -> None:
+    def __init__(self, block_mb: float = 32) -> None:
         if block_mb <= 0:
             raise SettingError(
-                f"index.block_mb is {block_mb} MiB; it must be above 0 (64 is usual).", key="index.block_mb"
+                f"index.block_mb is {block_mb} MiB; it must be above 0 (32 is usual).", key="index.block_mb"
             )
-        self._block_bytes = block_mb * 2**20
-        self._vectors: Float32Array = np.zeros((0, 0), np.float32)
-        self._vector_of_row: IntArray = np.zeros(0, np.int64)
-        self._is_identity = True
+        self._block_scores = max(1, int(block_mb * 2**18))
+        self.build(np.zeros((0, 0), np.float32), np.zeros(0, np.int64))
 
     def build(self, vectors: Float32Array, vector_of_row: IntArray) -> None:
-        """Keeps ``vectors`` float32 (unique, dim); row ``i`` has the vector ``vector_of_row[i]``."""
+        """Keeps ``vectors`` (unique, dim), float32 or float16; row ``i`` has the vector ``vector_of_row[i]``."""
         self._vectors = vectors
         self._vector_of_row = vector_of_row
-        self._is_identity = len(vectors) == len(vector_of_row) and bool(
-            (vector_of_row == np.arange(len(vectors))).all()
-        )
+        self._rows = columns_of(len(vectors), vector_of_row, None)
 
     def search(self, queries: Float32Array, depth: int, groups: IntArray | None = None) -> Ranking:
         """The ``depth`` best rows (or groups) of each query; see ``harness.index``."""
         rows = np.full((len(queries), depth), -1, np.int64)
         scores = np.full((len(queries), depth), -np.inf, np.float32)
-        for first, block in self._blocks(queries, groups):
-            for i, column in enumerate(block, first):
-                best = _best(column, depth)
-                rows[i, : len(best)] = best
-                scores[i, : len(best)] = column[best]
+        columns = self._columns(groups)
+        reach = min(depth, self._items(groups))
+        if not reach:
+            return Ranking(rows, scores)
+        for part in self._parts(len(queries), 4 * reach):
+            best = Best(len(queries[part]), reach, repeats=columns.repeats)
+            for block in self._blocks(queries[part], columns):
+                best.add(block)
+            rows[part, :reach], scores[part, :reach] = best.ranking()
         return Ranking(rows, scores)
 
     def first_ranks(
@@ -51,49 +59,62 @@ class ExactIndex:
         """Rank of the best relevant row: 1 + rows that score above it + equal rows before it. No sort is needed."""
         ranks = np.zeros(len(queries), np.int64)
         asked = np.flatnonzero([len(rows) > 0 for rows in relevant])
-        for first, block in self._blocks(queries[asked], groups):
-            for i, column in zip(asked[first:], block, strict=False):
-                wanted = np.sort(relevant[i])
-                row = wanted[np.argmax(column[wanted])]
-                ranks[i] = (
-                    1 + np.count_nonzero(column > column[row]) + np.count_nonzero(column[:row] == column[row])
-                )
+        columns, items = self._columns(groups), self._items(groups)
+        for part in self._parts(len(asked), items // 4 if columns.repeats else 1):
+            some = asked[part]
+            wanted = self._wanted([relevant[i] for i in some.tolist()], groups)
+            ranks[some] = count_ranks(
+                wanted,
+                self._scores_of(queries[some], wanted),
+                len(some),
+                items,
+                columns,
+                lambda some=some: self._blocks(queries[some], columns),  # type: ignore[misc]  # a default binds the loop's value
+            )
         return ranks
 
     def megabytes(self) -> float:
         """Size of the vectors and of the row table, in MB (10^6 bytes)."""
-        return (self._vectors.nbytes + (0 if self._is_identity else self._vector_of_row.nbytes)) / 1e6
+        shared = len(self._rows.more_item) > 0 or len(self._vectors) != len(self._vector_of_row)
+        return (self._vectors.nbytes + (self._vector_of_row.nbytes if shared else 0)) / 1e6
 
-    def _blocks(self, queries: Float32Array, groups: IntArray | None) -> Iterator[tuple[int, Float32Array]]:
-        """Scores float32 (queries in block, rows or groups) with the position of the block's first query."""
-        width = max(1, len(self._vector_of_row) + len(self._vectors))
-        size = max(1, int(self._block_bytes // (4 * width)))
-        for first in range(0, len(queries), size):
-            scores = queries[first : first + size] @ self._vectors.T
-            if not self._is_identity:
-                # Equal texts share one vector and so one score, to the last bit: a product per row would not promise that.
-                scores = scores[:, self._vector_of_row]
-            yield first, scores if groups is None else _best_of_groups(scores, groups)
+    def _columns(self, groups: IntArray | None) -> Columns:
+        return self._rows if groups is None else columns_of(len(self._vectors), self._vector_of_row, groups)
 
+    def _items(self, groups: IntArray | None) -> int:
+        return len(self._vector_of_row) if groups is None else len(groups) - 1
 
-def _best_of_groups(scores: Float32Array, groups: IntArray) -> Float32Array:
-    """The best score within each group; -inf for an empty one. float32 (queries, groups)."""
-    best = np.full((len(scores), len(groups) - 1), -np.inf, np.float32)
-    filled = np.flatnonzero(groups[:-1] < groups[1:])
-    if len(filled):
-        best[:, filled] = np.maximum.reduceat(scores, groups[filled], axis=1)
-    return best
+    def _parts(self, queries: int, numbers: int) -> Iterator[slice]:
+        """Blocks of queries, for each of which so many ``numbers`` are kept besides the scores."""
+        size = max(1, min(_QUERIES, self._block_scores // max(1, numbers)))
+        return (slice(first, min(first + size, queries)) for first in range(0, queries, size))
 
+    def _blocks(self, queries: Float32Array, columns: Columns) -> Iterator[Block]:
+        return blocks(queries, self._vectors, columns, self._wide(len(queries)))
 
-def _best(scores: Float32Array, depth: int) -> IntArray:
-    """Positions of the ``depth`` best finite scores: score descending, equal scores by the smaller position."""
-    if depth < len(scores):
-        threshold = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        above = np.flatnonzero(scores > threshold)
-        equal = np.flatnonzero(scores == threshold)[: depth - len(above)]
-        found = np.concatenate([above, equal])
-    else:
-        found = np.arange(len(scores))
-    found = found[scores[found] > -np.inf]
-    order: IntArray = found[np.lexsort((found, -scores[found]))].astype(np.int64)
-    return order
+    def _wide(self, queries: int) -> int:
+        """Columns of a block: neither the scores nor the vectors that are made float32 for them may outgrow it."""
+        return max(1, self._block_scores // max(1, queries, int(self._vectors.shape[1])))
+
+    def _wanted(self, relevant: Sequence[IntArray], groups: IntArray | None) -> Wanted:
+        """The relevant items' vectors."""
+        query = np.repeat(np.arange(len(relevant)), [len(items) for items in relevant])
+        item = row = np.concatenate([np.asarray(items, np.int64) for items in relevant] or [query])
+        if groups is not None:
+            sizes = groups[item + 1] - groups[item]
+            row = np.repeat(groups[item] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+            query, item = np.repeat(query, sizes), np.repeat(item, sizes)
+        vector = self._vector_of_row[row]
+        order = np.argsort(vector, kind="stable")
+        return Wanted(query[order], vector[order], item[order])
+
+    def _scores_of(self, queries: Float32Array, wanted: Wanted) -> Float32Array:
+        """The scores of the pairs, float32 (pairs,): the vectors that are wanted, against all of the queries."""
+        vectors, column = np.unique(wanted.vector, return_inverse=True)
+        scores = np.empty(len(column), np.float32)
+        wide = self._wide(len(queries))
+        for first in range(0, len(vectors), wide):
+            some = np.asarray(self._vectors[vectors[first : first + wide]], np.float32)
+            low, high = np.searchsorted(column, (first, first + wide))
+            scores[low:high] = (queries @ some.T)[wanted.query[low:high], column[low:high] - first]
+        return scores
