@@ -16,7 +16,6 @@ from harness.errors import InputError, SettingError
 from harness.progress import bar
 from harness.records import Document
 
-
 # The golden set's usual place is beside the documents; it is expected there and no finding.
 GOLDEN_FILE = "golden.jsonl"
 

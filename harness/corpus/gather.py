@@ -48,7 +48,10 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
             continue
         same = id_of_text.setdefault(document.text, document.doc_id)
         if same != document.doc_id:
-            notes.add("same text", document.doc_id, f"as {same}")
+            # The longer name is more likely the copy's: "copy of guide.md", "guide (1).md", "old/guide.md".
+            first, copy = sorted((same, document.doc_id), key=lambda name: (len(name), name))
+            id_of_text[document.text] = first
+            notes.add("same text", copy, f"as {first}")
         _digest(digest, document)
     if not kept:
         raise InputError(_nothing_left(source, looked_for, notes.frozen()), path=source)

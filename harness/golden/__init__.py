@@ -20,7 +20,8 @@ class Labels:
     """A golden set after the check against the documents.
 
     ``questions``: those that can be scored, evidence re-anchored, in the order of the file. ``left_out``: ids of the
-    questions that can't, each with its reason. ``states``: how many evidence units are in each state.
+    questions that can't, each with its reason, which begins with the state of the evidence (CHANGED, LOST), with AMBIGUOUS (of the
+    state CHANGED: the quote stands in several places) or with NO QUERY, and names the document and the quote's first words. ``states``: how many evidence units are in each state.
     ``lost_evidence``: units that are CHANGED or LOST. ``digest``: hex sha256 of the questions as they stand in the file.
     """
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from harness.errors import InputError
 from harness.golden import Labels, State
 from harness.golden.placing import Placed, place_all
+from harness.golden.spans import squeezed
 from harness.records import Document, Evidence, Question
 
 _STATES: tuple[State, ...] = ("VALID", "MOVED", "CHANGED", "LOST")  # best first
@@ -25,6 +26,7 @@ class _Unit(NamedTuple):
     state: State
     evidence: Evidence | None
     reason: str
+    is_ambiguous: bool = False
 
 
 def anchor(
@@ -36,31 +38,35 @@ def anchor(
     digest: str,
     keep_lost: bool,
     left_out: Mapping[str, str] | None = None,
+    no_documents: Mapping[str, str] | None = None,
 ) -> Labels:
     """The questions that can be scored against ``documents``, their evidence where it stands today.
 
     A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit becomes evidence in a
     document that does not exist, so that it counts as covered 0. ``left_out`` are ids that can't be scored for other
-    reasons. Raises ``InputError`` when no question is left, or no evidence at all was found.
+    reasons; ``no_documents`` says of document ids why there is none. Raises ``InputError`` when no question is left, or no evidence at
+    all was found.
     """
-    wanted = {place for question in questions for unit in question.evidence for place in unit.places}
-    placed = place_all(wanted, documents)
+    # In the order of the file: each run then gives the same reasons.
+    wanted = dict.fromkeys(
+        place for question in questions for unit in question.evidence for place in unit.places
+    )
+    placed = place_all(wanted, documents, no_documents)
     ids = {document.doc_id for document in documents}
-    states: Counter[State] = Counter()
     kept: list[Question] = []
     reasons = dict(left_out or {})
-    for question in questions:
-        units = [_unit(evidence, placed) for evidence in question.evidence]
-        states.update(unit.state for unit in units)
+    checked = [[_unit(evidence, placed) for evidence in question.evidence] for question in questions]
+    for question, units in zip(questions, checked, strict=True):
         if keep_lost or all(unit.evidence for unit in units):
             pairs = zip(units, question.evidence, strict=True)
             evidence = tuple(unit.evidence or _nowhere(label, ids) for unit, label in pairs)
             kept.append(replace(question, evidence=evidence))
         else:
             reasons[question.question_id] = _reason(units)
+    states = Counter(unit.state for units in checked for unit in units)
     labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest)
     if not kept or not states["VALID"] + states["MOVED"]:
-        raise InputError(_none_left(labels, len(questions), len(documents), path), path=path)
+        raise InputError(_none_left(labels, questions, checked, len(documents), path), path=path)
     return labels
 
 
@@ -71,7 +77,8 @@ def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> _Unit:
     for place in _copies(evidence.places, places):
         good.setdefault((place.doc_id, place.start, place.end), place)
     if not good:
-        return _Unit(state, None, next(place.reason for place in places if place.state == state))
+        bad = next(place for place in places if place.state == state)
+        return _Unit(state, None, bad.reason, is_ambiguous=len(bad.evidence) > 1)
     first, *others = good.values()
     state = state if state in {"VALID", "MOVED"} else "MOVED"
     return _Unit(state, replace(first, grade=evidence.grade, alternatives=tuple(others)), "")
@@ -83,12 +90,16 @@ def _copies(labels: Sequence[Evidence], places: Sequence[Placed]) -> list[Eviden
     A quote that stands in several places is not certain, unless the unit names as many copies: then any of them counts, and it
     does not matter which is which.
     """
-    copies = Counter((label.doc_id, label.quote) for label in labels)
+    copies = Counter(_text_of(label) for label in labels)
     found: list[Evidence] = []
     for label, place in zip(labels, places, strict=True):
-        if place.state in {"VALID", "MOVED"} or 0 < len(place.evidence) <= copies[label.doc_id, label.quote]:
+        if place.state in {"VALID", "MOVED"} or 0 < len(place.evidence) <= copies[_text_of(label)]:
             found.extend(place.evidence)
     return [replace(evidence, alternatives=()) for evidence in found]
+
+
+def _text_of(label: Evidence) -> tuple[str, str]:
+    return label.doc_id, squeezed(label.quote or "")
 
 
 def _nowhere(label: Evidence, ids: set[str]) -> Evidence:
@@ -108,23 +119,42 @@ def _nowhere(label: Evidence, ids: set[str]) -> Evidence:
 
 
 def _reason(units: Sequence[_Unit]) -> str:
-    bad = [unit for unit in units if not unit.evidence]
-    shown = "; ".join(f"{unit.state}: {unit.reason}" for unit in bad[:_REASONS_SHOWN])
-    more = f"; and {len(bad) - _REASONS_SHOWN} more" if len(bad) > _REASONS_SHOWN else ""
-    return shown + more
+    bad = [unit.reason for unit in units if not unit.evidence]
+    more = [f"and {len(bad) - _REASONS_SHOWN} more"] if len(bad) > _REASONS_SHOWN else []
+    shown = "; ".join(bad[:_REASONS_SHOWN] + more)
+    return shown.replace("?; ", "? ")
 
 
-def _none_left(labels: Labels, questions: int, documents: int, path: Path) -> str:
+def _none_left(
+    labels: Labels,
+    questions: Sequence[Question],
+    checked: Sequence[Sequence[_Unit]],
+    documents: int,
+    path: Path,
+) -> str:
     counts = ", ".join(f"{count:,} {state}" for state, count in labels.states.items())
-    example = next(iter(labels.left_out.items()), None)
-    shown = f' For instance "{example[0]}": {example[1]}.' if example else ""
-    some = labels.states["VALID"] + labels.states["MOVED"] > 0
-    advice = (
-        "Every question has evidence that changed or is lost; correct the labels, or set golden.keep_lost=true to count it as not found."
-        if some
-        else "This looks like a golden set for another corpus: check corpus.path, golden.path, and how documents are named."
+    pairs = zip(questions, checked, strict=True)
+    reasons = {question.question_id: _reason(units) for question, units in pairs if _reason(units)}
+    example = next(iter({**reasons, **labels.left_out}.items()), None)
+    shown = (
+        f' For instance "{example[0]}": {example[1]}{"" if example[1].endswith("?") else "."}'
+        if example
+        else ""
     )
     return (
-        f"{path}: none of the {questions:,} questions can be scored against the corpus of {documents:,} documents "
-        f"(evidence: {counts}).{shown} {advice}"
+        f"{path}: none of the {len(questions):,} questions can be scored against the corpus of {documents:,} documents "
+        f"(evidence: {counts}).{shown} {_advice(labels, checked)}"
     )
+
+
+def _advice(labels: Labels, checked: Sequence[Sequence[_Unit]]) -> str:
+    if labels.states["VALID"] + labels.states["MOVED"]:
+        return (
+            "Every question has evidence that changed or is lost; correct the labels, or set golden.keep_lost=true to count it "
+            "as not found."
+        )
+    if labels.states["CHANGED"] >= labels.states["LOST"]:
+        if any(unit.is_ambiguous for units in checked for unit in units):
+            return "The quotes stand in the documents, but not in one place only; correct the labels."
+        return "The documents changed since the questions were written; correct the labels."
+    return "This looks like a golden set for another corpus: check corpus.path, golden.path, and how documents are named."

@@ -56,7 +56,7 @@ class BeirGolden:
             digest=digest,
             keep_lost=self.keep_lost,
             left_out={
-                query_id: f"judged in {qrels_file.name}, but not in queries.jsonl"
+                query_id: f"NO QUERY: judged in {qrels_file.name}, but not in queries.jsonl"
                 for query_id in qrels
                 if query_id not in queries
             },

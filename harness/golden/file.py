@@ -15,7 +15,7 @@ from harness.golden.fields import FieldError
 from harness.golden.gold_ids import chunks_at, documents_at, read_chunks
 from harness.golden.lines import read_objects
 from harness.golden.parse import Draft, draft_of
-from harness.records import Document, Evidence, Question
+from harness.records import Document, Question
 
 
 class FileGolden:
@@ -50,13 +50,15 @@ class FileGolden:
         for _, item in objects:
             digest.update(json.dumps(item, sort_keys=True).encode() + b"\n")
         digest.update(json.dumps(chunks).encode() if chunks is not None else b"")
+        questions, no_documents = _questions(drafts, chunks, documents)
         return anchor(
-            _questions(drafts, chunks, documents),
+            questions,
             documents,
             name=self.path.parent.resolve().name if self.path.stem == "golden" else self.path.stem,
             path=self.path,
             digest=digest.hexdigest(),
             keep_lost=self.keep_lost,
+            no_documents=no_documents,
         )
 
 
@@ -87,12 +89,16 @@ def _check_positions(drafts: Sequence[Draft], chunks: Sequence[str] | None, faul
 
 def _questions(
     drafts: Sequence[Draft], chunks: Sequence[str] | None, documents: Sequence[Document]
-) -> list[Question]:
+) -> tuple[list[Question], dict[str, str]]:
+    """The questions with a label for each position, and why there is no document for some of their document ids."""
     positions = sorted({position for draft in drafts for position in draft.positions})
-    at: dict[int, Evidence] = (
-        documents_at(positions, documents) if chunks is None else chunks_at(positions, chunks, documents)
-    )
-    return [
+    no_documents = _numbers_as_ids(drafts, documents)
+    if chunks is None:
+        at, unknown = documents_at(positions, documents)
+        no_documents |= unknown
+    else:
+        at = chunks_at(positions, chunks, documents)
+    questions = [
         Question(
             draft.question_id,
             draft.text,
@@ -102,6 +108,19 @@ def _questions(
         )
         for draft in drafts
     ]
+    return questions, no_documents
+
+
+def _numbers_as_ids(drafts: Sequence[Draft], documents: Sequence[Document]) -> dict[str, str]:
+    """Ids of no document that look like positions."""
+    named = {
+        label.doc_id for draft in drafts for label in draft.evidence if label.is_document and not label.quote
+    }
+    return {
+        doc_id: f'there is no document with the id {doc_id}; a position is written without quotation marks: "gold_id": {doc_id}'
+        for doc_id in named.difference(document.doc_id for document in documents)
+        if doc_id.isdecimal()
+    }
 
 
 def _no_file(path: Path) -> str:

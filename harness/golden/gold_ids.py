@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
 from harness.golden.lines import read_text, whole
-from harness.golden.places import find_places
+from harness.golden.spans import find_spans
 from harness.records import Document, Evidence
 
 _TEXTS = ("text", "content", "page_content")
 _COPIES = 100  # places of one chunk that count as alternatives
 
 
-def documents_at(positions: Sequence[int], documents: Sequence[Document]) -> dict[int, Evidence]:
-    """Position to the whole document there; a position without a document names one that does not exist."""
+def documents_at(
+    positions: Sequence[int], documents: Sequence[Document]
+) -> tuple[dict[int, Evidence], dict[str, str]]:
+    """Position to the whole document there; a position without a document names one that does not exist.
+
+    The second value says for each such name why there is no document, and which positions there are.
+    """
     at = {document.position: document.doc_id for document in documents}
-    return {position: Evidence(at.get(position, _unknown(position, documents))) for position in positions}
+    missing = {position: _unknown(position, documents) for position in positions if position not in at}
+    evidence = {position: Evidence(at.get(position) or missing[position]) for position in positions}
+    return evidence, {name: _why(position, max(at)) for position, name in missing.items()}
 
 
 def chunks_at(
@@ -27,18 +35,21 @@ def chunks_at(
 ) -> dict[int, Evidence]:
     """Position to the span of the chunk's text, its verbatim copies as alternatives.
 
-    White space at the chunk's ends is left aside. A text that stands nowhere becomes a quote without a document.
+    White space at the chunk's ends is left aside, and what white space stands between its words does not matter. A text that stands
+    nowhere becomes a quote without a document.
     """
     texts = {position: chunks[position].strip() for position in positions}
-    places = find_places(set(texts.values()), documents, _COPIES)
+    places = find_spans(set(texts.values()), documents, _COPIES)
     spans: Mapping[str, list[Evidence]] = {
-        text: [Evidence(documents[i].doc_id, start, start + len(text), text) for i, start in found]
+        text: [
+            Evidence(documents[i].doc_id, start, end, documents[i].text[start:end]) for i, start, end in found
+        ]
         for text, found in places.items()
     }
     evidence = {}
     for position, text in texts.items():
         first, *others = spans[text] or [Evidence("", quote=text)]
-        evidence[position] = Evidence(first.doc_id, first.start, first.end, text, alternatives=tuple(others))
+        evidence[position] = replace(first, alternatives=tuple(others))
     return evidence
 
 
@@ -77,6 +88,13 @@ def _text(path: Path, line: int | None, index: int, item: Any) -> str:
             line=line,
         )
     return str(whole(value))
+
+
+def _why(position: int, last: int) -> str:
+    allowed = f"the documents of this corpus have positions 0 to {last:,}"
+    if position > last:
+        return f"gold_id is {position}; {allowed}, and positions in a list of chunks need golden.chunks=FILE"
+    return f"gold_id is {position}; {allowed}, but this one was left out (empty, binary, or the same again)"
 
 
 def _unknown(position: int, documents: Sequence[Document]) -> str:

@@ -13,22 +13,36 @@ from harness.errors import InputError
 from harness.golden.faults import Faults
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 def read_text(path: Path) -> str:
-    """The file's characters: UTF-8, or UTF-16 with a byte order mark. Raises ``InputError`` with the line where it is neither."""
+    """The file's characters: UTF-8, or UTF-16 or UTF-32 with a byte order mark. Raises ``InputError`` when it is none of these."""
     data = path.read_bytes()
     mark, codec = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    if codec == "utf-8" and b"\0" in data:
+        # JSON and tables have no NUL; UTF-16 and UTF-32 of plain letters have one beside each.
+        raise _not_utf8(path, data, data.index(b"\0"), "but UTF-16 without a byte order mark, or no text")
     try:
         return data[len(mark) :].decode(codec)
     except UnicodeDecodeError as error:
-        line = data[: len(mark) + error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path}:{line}: not UTF-8 (byte {error.start + len(mark)} of the file). Save the file as UTF-8.",
-            path=path,
-            line=line,
-        ) from None
+        raise _not_utf8(path, data, len(mark) + error.start, f"but damaged {codec}" if mark else "") from None
+
+
+def _not_utf8(path: Path, data: bytes, at: int, rather: str) -> InputError:
+    line = data[:at].count(b"\n") + 1
+    return InputError(
+        f"{path} is not UTF-8{rather and ', ' + rather} (line {line}, byte {at} of the file, counted from 0). "
+        "Save the file as UTF-8.",
+        path=path,
+        line=line,
+    )
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:

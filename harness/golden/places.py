@@ -19,6 +19,7 @@ _WIDTHS = (8, 16, 32)  # characters
 _BLOCK_CHARACTERS = 1 << 20
 _BASE = 0x9E3779B97F4A7C15 | 1
 _TABLE_BITS = 20
+_FEW = 8  # so many texts are found faster one by one
 _Hashes: TypeAlias = npt.NDArray[np.uint64]
 
 
@@ -49,11 +50,13 @@ def find_places(texts: Collection[str], documents: Sequence[Document], limit: in
 
     Places may overlap. Memory does not grow with the corpus.
     """
-    found: dict[str, list[Place]] = {text: [] for text in texts}
-    for text in found:
-        if 0 < len(text) < _WIDTHS[0]:
-            found[text] = _find_short(text, documents, limit)
-    anchors = {width: _by_hash([text for text in found if _width(text) == width], width) for width in _WIDTHS}
+    one_by_one = [text for text in texts if text and (len(text) < _WIDTHS[0] or len(texts) <= _FEW)]
+    found: dict[str, list[Place]] = {text: [] for text in texts} | _one_by_one(one_by_one, documents, limit)
+    hashed = {
+        width: [text for text in set(texts).difference(one_by_one) if _width(text) == width]
+        for width in _WIDTHS
+    }
+    anchors = {width: _by_hash(texts_of_width, width) for width, texts_of_width in hashed.items()}
     if any(anchors.values()):
         for block in _blocks(documents):
             for width, hashes in zip(_WIDTHS, _windows(block.text, _WIDTHS), strict=True):
@@ -71,13 +74,13 @@ def occurrences(text: str, within: str, limit: int) -> list[int]:
     return offsets
 
 
-def _find_short(text: str, documents: Sequence[Document], limit: int) -> list[Place]:
-    places: list[Place] = []
-    for index, document in enumerate(documents):
-        places.extend(Place(index, start) for start in occurrences(text, document.text, limit - len(places)))
-        if len(places) >= limit:
-            break
-    return places
+def _one_by_one(texts: Collection[str], documents: Sequence[Document], limit: int) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = {text: [] for text in texts}
+    for index, document in enumerate(documents if found else ()):
+        for text, places in found.items():
+            starts = occurrences(text, document.text, limit - len(places))
+            places.extend(Place(index, start) for start in starts)
+    return found
 
 
 def _width(text: str) -> int:

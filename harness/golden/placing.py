@@ -2,153 +2,187 @@
 
 from __future__ import annotations
 
-import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from harness.golden import State
-from harness.golden.places import Place, find_places, occurrences
-from harness.golden.similar import find_reflowed, find_similar
+from harness.golden.names import Names, shown_id
+from harness.golden.places import Place
+from harness.golden.similar import find_similar
+from harness.golden.spans import Span, find_spans, span_at
 from harness.records import Document, Evidence
 
 _COPIES = 20  # a quote that stands in so many places is not counted further
+_COPIES_SHOWN = 5
 _TOO_SHORT_CHARACTERS = (
     16  # a number or a name in another document is no evidence that the passage went there
 )
 
 
 class Placed(NamedTuple):
-    """The state of one label, the evidence where it stands (several when that is not certain), and why it is not VALID."""
+    """The state of one label, the evidence where it stands (several when that is not certain), and why it can't be scored.
+
+    ``reason`` begins with the state, or with AMBIGUOUS for a quote that is CHANGED only because it stands in several places.
+    """
 
     state: State
     evidence: tuple[Evidence, ...]
     reason: str = ""
 
 
-def place_all(labels: Collection[Evidence], documents: Sequence[Document]) -> dict[Evidence, Placed]:
+def place_all(
+    labels: Collection[Evidence], documents: Sequence[Document], reasons: Mapping[str, str] | None = None
+) -> dict[Evidence, Placed]:
     """The place of every label, alternatives aside.
 
     A quote that does not stand where the label says is looked for in the same document, then (if it is not short) in all, and has MOVED
-    if it stands there exactly once. A label without offsets is VALID there.
+    if it stands there exactly once. A label without offsets is VALID there. White space does not count: where the words of a quote stand
+    with other white space, the document's own characters become the quote. ``reasons`` are known for ids of no document.
     """
     by_id = {document.doc_id: document for document in documents}
+    names = Names(by_id, reasons)
     placed: dict[Evidence, Placed] = {}
-    elsewhere: list[Evidence] = []
     for label in labels:
-        result = _at_home(label, by_id.get(label.doc_id))
-        if result is None:
-            elsewhere.append(label)
-        else:
+        result = _as_told(label, by_id.get(label.doc_id), names)
+        if result is not None:
             placed[label] = result
-    quotes = {label.quote for label in elsewhere if label.quote}
-    hits = find_places(quotes, documents, _COPIES)
-    for label in elsewhere:
-        places = [(documents[place.document].doc_id, place.start) for place in hits[label.quote or ""]]
-        # At the very offset of the label: the document was renamed, and other copies do not come into question.
-        renamed = [place for place in places if place[1] == label.start]
-        if places:
-            placed[label] = _chosen(label, renamed if len(renamed) == 1 else places)
-    missing = [label for label in elsewhere if label not in placed]
+    placed |= _at_home([label for label in labels if label not in placed], by_id)
+    for label in labels:
+        if label not in placed and label.doc_id and _is_short(label):
+            placed[label] = _too_short(label, by_id, names)
+    placed |= _found([label for label in labels if label not in placed], documents)
+    missing = [label for label in labels if label not in placed]
     similar = find_similar({label.quote for label in missing if label.quote}, documents)
-    return placed | {label: _missing(label, by_id, similar, documents) for label in missing}
+    return placed | {label: _missing(label, names, by_id, similar, documents) for label in missing}
 
 
-def _at_home(label: Evidence, document: Document | None) -> Placed | None:
-    """The label's place in its own document; None when it must be looked for in others."""
-    if label.quote is None:
-        return _without_quote(label, document)
-    if document is None:
-        is_named = bool(label.doc_id)
-        return _too_short(label, "there is no such document") if is_named and _is_short(label.quote) else None
-    starts = _starts(label, label.quote, document.text)
-    if starts:
-        return _chosen(label, [(document.doc_id, start) for start in starts])
-    if not _is_short(label.quote):
-        return None
-    at = find_reflowed(label.quote, document.text)
-    return _too_short(label, "it is not there any more") if at is None else _reflowed(label, at)
-
-
-def _starts(label: Evidence, quote: str, text: str) -> list[int]:
-    """Where the quote stands: where the label says, if it does, else everywhere.
+def _as_told(label: Evidence, document: Document | None, names: Names) -> Placed | None:
+    """The label's place if it is where the label says; None when it must be looked for.
 
     One character earlier will do too: whoever wrote the label counted the byte order mark, and no other copy comes into question.
     """
-    for start in (label.start, (label.start or 0) - 1):
-        if start is not None and start >= 0 and text.startswith(quote, start):
-            return [start]
-    return occurrences(quote, text, _COPIES)
+    if label.quote is None:
+        return _without_quote(label, document, names)
+    if document is None or label.start is None:
+        return None
+    for start in (label.start, label.start - 1):
+        span = span_at(label.quote, document.text, start) if start >= 0 else None
+        if span:
+            state: State = "VALID" if start == label.start else "MOVED"
+            return Placed(state, (_at(label, document, *span),))
+    return None
 
 
-def _without_quote(label: Evidence, document: Document | None) -> Placed:
+def _without_quote(label: Evidence, document: Document | None, names: Names) -> Placed:
     if document is None:
-        return Placed("LOST", (), f"there is no document {json.dumps(label.doc_id, ensure_ascii=False)}")
+        return Placed("LOST", (), f"LOST: {names.no_document(label.doc_id)}")
     if label.start is None or label.end is None:
         return Placed("VALID", (label,))
     start, end = label.start, label.end
     if end > len(document.text):
-        reason = f"{label.doc_id} has {len(document.text):,} characters, the label ends at {end:,} and has no quote"
-        return Placed("LOST", (), reason)
+        size = f"{len(document.text):,} characters"
+        return Placed(
+            "LOST", (), f"LOST: {label.doc_id} has {size}, the label ends at {end:,} and has no quote"
+        )
     quote = document.text[start:end]
     if quote.isspace():
-        return Placed("LOST", (), f"{label.doc_id} has nothing but white space from {start:,} to {end:,}")
+        where = f"from {start:,} to {end:,}"
+        return Placed("LOST", (), f"LOST: {label.doc_id} has nothing but white space {where}")
     return Placed("VALID", (replace(label, quote=quote),))
 
 
-def _chosen(label: Evidence, places: Sequence[tuple[str, int]]) -> Placed:
-    quote = label.quote or ""
-    evidence = tuple(
-        replace(label, doc_id=doc_id, start=start, end=start + len(quote)) for doc_id, start in places
+def _at_home(labels: Sequence[Evidence], by_id: Mapping[str, Document]) -> dict[Evidence, Placed]:
+    """The places of those that stand in their own document."""
+    of_document: dict[str, list[Evidence]] = defaultdict(list)
+    for label in labels:
+        if label.doc_id in by_id:
+            of_document[label.doc_id].append(label)
+    placed: dict[Evidence, Placed] = {}
+    for doc_id, own in of_document.items():
+        placed |= _found(own, [by_id[doc_id]])
+    return placed
+
+
+def _found(labels: Sequence[Evidence], documents: Sequence[Document]) -> dict[Evidence, Placed]:
+    spans = find_spans({label.quote for label in labels if label.quote}, documents, _COPIES)
+    return {
+        label: _chosen(label, spans[label.quote], documents)
+        for label in labels
+        if label.quote and spans[label.quote]
+    }
+
+
+def _chosen(label: Evidence, spans: Sequence[Span], documents: Sequence[Document]) -> Placed:
+    # At the very offset of the label: the document was renamed, and other copies do not come into question.
+    renamed = [span for span in spans if span.start == label.start]
+    found = [
+        _at(label, documents[span.document], span.start, span.end)
+        for span in (renamed if len(renamed) == 1 else spans)
+    ]
+    if len(found) > 1:
+        return Placed("CHANGED", tuple(found), f"AMBIGUOUS: {_several(label, found)}")
+    is_as_told = label.start is None and label.doc_id in {"", found[0].doc_id}
+    return Placed("VALID" if is_as_told else "MOVED", tuple(found))
+
+
+def _at(label: Evidence, document: Document, start: int, end: int) -> Evidence:
+    return replace(label, doc_id=document.doc_id, start=start, end=end, quote=document.text[start:end])
+
+
+def _several(label: Evidence, found: Sequence[Evidence]) -> str:
+    several = f"{len(found)} places" if len(found) < _COPIES else f"{_COPIES} places or more"
+    starts: dict[str, list[str]] = defaultdict(list)
+    for place in found[:_COPIES_SHOWN]:
+        starts[place.doc_id].append(str(place.start))
+    listed = ", ".join(f"{shown_id(doc_id)} at {', '.join(at)}" for doc_id, at in starts.items())
+    return (
+        f"the quote {_cut(label)} stands in {several}: {listed}{', …' if len(found) > _COPIES_SHOWN else ''}; "
+        "give start and end, or name the others as alternatives"
     )
-    if len(places) == 1:
-        doc_id, start = places[0]
-        is_as_told = label.doc_id in {"", doc_id} and label.start in {None, start}
-        return Placed("VALID" if is_as_told else "MOVED", evidence)
-    several = f"{len(places)} places" if len(places) < _COPIES else f"{_COPIES} places or more"
-    listed = ", ".join(f"{doc_id} at {start:,}" for doc_id, start in places[:5])
-    reason = (
-        f"the quote {_cut(quote)} stands in {several} ({listed}{', …' if len(places) > 5 else ''}); give start and end, "
-        "and the other places as alternatives if they answer too"
-    )
-    return Placed("CHANGED", evidence, reason)
 
 
 def _missing(
     label: Evidence,
+    names: Names,
     by_id: Mapping[str, Document],
     similar: Mapping[str, Place],
     documents: Sequence[Document],
 ) -> Placed:
-    quote = label.quote or ""
-    document = by_id.get(label.doc_id)
-    at = find_reflowed(quote, document.text) if document else None
-    if at is not None:
-        return _reflowed(label, at)
-    if quote in similar:
-        place = similar[quote]
-        where = f"{documents[place.document].doc_id}, near {place.start:,}"
-        return Placed("CHANGED", (), f"the text changed: only something like {_cut(quote)} stands in {where}")
-    return Placed(
-        "LOST", (), f"the quote {_cut(quote)} of {label.doc_id or 'no named document'} stands in no document"
-    )
+    if label.quote in similar:
+        document, near = similar[label.quote or ""]
+        doc_id = documents[document].doc_id
+        where = f"stands in {shown_id(doc_id)}, near {near:,}{_hint(doc_id)}"
+        of = f" of {shown_id(label.doc_id)}" if label.doc_id not in {"", doc_id} else ""
+        return Placed("CHANGED", (), f"CHANGED: only something like the quote {_cut(label)}{of} {where}")
+    of = shown_id(label.doc_id) if label.doc_id else "no named document"
+    reason = f"LOST: the quote {_cut(label)} of {of} stands in no document"
+    return Placed("LOST", (), reason + _about_its_document(label, by_id, names))
 
 
-def _reflowed(label: Evidence, at: int) -> Placed:
-    reason = f"{label.doc_id} has the quote {_cut(label.quote or '')} at {at:,} with other white space"
-    return Placed("CHANGED", (), reason)
+def _too_short(label: Evidence, by_id: Mapping[str, Document], names: Names) -> Placed:
+    reason = f"LOST: the quote {_cut(label)} does not stand in {shown_id(label.doc_id)}, and is too short to be looked for in others"
+    return Placed("LOST", (), reason + _about_its_document(label, by_id, names))
 
 
-def _too_short(label: Evidence, why: str) -> Placed:
-    reason = f"{label.doc_id}: {why}, and the quote {_cut(label.quote or '')} is too short to be looked for in other documents"
-    return Placed("LOST", (), reason)
+def _about_its_document(label: Evidence, by_id: Mapping[str, Document], names: Names) -> str:
+    if label.doc_id in by_id:
+        return _hint(label.doc_id)
+    return f"; {names.no_document(label.doc_id)}" if label.doc_id else ""
 
 
-def _is_short(quote: str) -> bool:
-    return len(quote.strip()) < _TOO_SHORT_CHARACTERS
+def _hint(doc_id: str) -> str:
+    """What is easily forgotten about a document of this format."""
+    is_html = doc_id.lower().endswith((".html", ".htm"))
+    return "; a quote of .html is source text, with its tags and entities" if is_html else ""
 
 
-def _cut(quote: str) -> str:
-    """A quote for a message: in one line, 40 characters at most."""
-    words = " ".join(quote.split())
+def _is_short(label: Evidence) -> bool:
+    return len((label.quote or "").strip()) < _TOO_SHORT_CHARACTERS
+
+
+def _cut(label: Evidence) -> str:
+    """The quote for a message: in one line, 40 characters at most."""
+    words = " ".join((label.quote or "").split())
     return f"“{words}”" if len(words) <= 40 else f"“{words[:39]}…”"

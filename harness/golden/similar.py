@@ -19,13 +19,6 @@ _WORDS = 300  # of a long quote, its first words are compared
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+")  # Chinese and Japanese: by the character
 
 
-def find_reflowed(quote: str, text: str) -> int | None:
-    """Where ``quote`` stands in ``text`` but for its white space, or None."""
-    words = quote.split()
-    match = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
-    return match.start() if match else None
-
-
 def find_similar(quotes: Collection[str], documents: Sequence[Document]) -> dict[str, Place]:
     """For each quote that has one, the place of the most similar text: at least six tenths of its words, in order.
 

@@ -95,6 +95,17 @@ def test_what_is_left_out_is_named(tmp_path):
     }
 
 
+def test_of_equal_texts_the_longer_name_is_the_copy(tmp_path):
+    """The name "copy of guide.md" comes first in the order, and is the copy all the same; both are documents."""
+    for name in ("copy of guide.md", "guide.md", "old guide.md"):
+        (tmp_path / name).write_text("text")
+
+    loaded = load(tmp_path)
+
+    assert ids(loaded) == ["copy of guide.md", "guide.md", "old guide.md"]
+    assert loaded.notes == {"same text": ("copy of guide.md (as guide.md)", "old guide.md (as guide.md)")}
+
+
 def test_links_are_followed_inside_only_and_never_twice(tmp_path):
     """A link out of the folder, a loop, a dangling link and a second name of a file read anyway are named, not read."""
     write(tmp_path, outside__x_md="secret", corpus__a_md="a", corpus__sub__b_md="b", corpus__raw_dat="c")

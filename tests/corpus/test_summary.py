@@ -11,6 +11,13 @@ def test_long_lists_are_cut_and_counted():
     assert summary({}) == []
 
 
+def test_equal_texts_are_said_to_be_kept():
+    """Nobody takes "same text" for a document that was dropped."""
+    assert summary({"same text": ("copy of guide.md (as guide.md)",)}) == [
+        "same text (1): copy of guide.md (as guide.md); all are kept, name such copies as alternatives"
+    ]
+
+
 def test_a_name_cannot_break_the_line():
     """File names may hold line breaks and escape sequences; a terminal must not obey them."""
     assert summary({"empty": ("a\nb\x1b[31m.md",)}) == [r"empty (1): a\nb\x1b[31m.md"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness.golden.anchoring import anchor
+from harness.golden.names import Names
 from harness.records import Document, Evidence, Question
 
 REFUNDS = (
@@ -61,16 +63,29 @@ def test_a_label_that_stands_is_valid():
     assert set(labels.states) == {"VALID", "MOVED", "CHANGED", "LOST"}
 
 
-@settings(derandomize=True, max_examples=150)
-@given(st.integers(0, len(REFUNDS)), st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
+def by_words(quote, text):
+    """Every place of the quote's words, with any white space between them, found by a regular expression."""
+    pattern = r"\s+".join(map(re.escape, quote.split()))
+    return [match.span() for match in re.finditer(pattern, text)]
+
+
+INSERTED = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40) | st.text(
+    " \n\r\t\u3000", min_size=1
+)
+
+
+@settings(derandomize=True, max_examples=300)
+@given(st.integers(0, len(REFUNDS)), INSERTED)
 def test_text_put_in_anywhere_moves_labels_or_changes_those_it_cuts(at, new):
     """A quote that still stands once is VALID or MOVED and stands at its new offsets; one that was cut apart is kept out."""
     edited = replace(DOCUMENTS[0], text=REFUNDS[:at] + new + REFUNDS[at:])
     for given_ in (label(PAID), label(BROKEN)):
         labels = check([given_], [edited, DOCUMENTS[1]])
-        if edited.text.count(given_.quote) == 1:
+        places = by_words(given_.quote, edited.text)
+        if len(places) == 1:
             (found,) = evidence_of(labels)
-            assert edited.text[found.start : found.end] == given_.quote
+            assert (found.start, found.end) == places[0]
+            assert edited.text[found.start : found.end] == found.quote
             assert set(states(labels)) <= {"VALID", "MOVED"}
         else:
             assert set(states(labels)) <= {"CHANGED", "LOST"}
@@ -87,19 +102,76 @@ def test_one_changed_letter_is_no_lost_passage(at):
 
     assert states(labels) == {"CHANGED": 1}
     assert (
-        "only something like “A refund is paid within thirty days of …” stands in refunds.md"
+        "CHANGED: only something like the quote “A refund is paid within thirty days of …” stands in refunds.md"
         in labels.left_out["q"]
     )
 
 
-def test_other_white_space_is_a_change():
-    """A reflowed paragraph or translated line breaks are told apart from a rewritten sentence."""
+def test_other_white_space_is_no_change():
+    """A reflowed paragraph says what it said: VALID at the label's own offsets, else MOVED, and the quote is the document's."""
     edited = replace(DOCUMENTS[0], text=REFUNDS.replace("thirty days", "thirty\n  days"))
 
-    labels = check([label(PAID), label("thirty days")], [edited])
+    labels = check([label(PAID), label(BROKEN), label("thirty days of"), Evidence("", quote=PAID)], [edited])
+
+    assert states(labels) == {"VALID": 3, "MOVED": 1}
+    paid = label("A refund is paid within thirty\n  days of the purchase", edited)
+    assert evidence_of(labels) == (paid, label(BROKEN, edited), label("thirty\n  days of", edited), paid)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n", "\r", " ", "\n\n   "])
+def test_line_ends_do_not_matter(ending):
+    """A quote over two lines, its label counted in a file with other line ends: found, and no copy is taken for it."""
+    document = Document(
+        "d.md",
+        f"a{ending}b{ending}x{ending}The first line{ending}and the second.{ending}{ending}The first line or third.",
+    )
+
+    labels = check(
+        [
+            Evidence("d.md", 6, 36, "The first line\nand the second."),
+            Evidence("d.md", quote="line\nor third.\n"),
+        ],
+        [document],
+    )
+
+    first, second = evidence_of(labels)
+    assert first.quote == f"The first line{ending}and the second."
+    assert second.quote == "line or third."
+    for place in (first, second):
+        assert document.text[place.start : place.end] == place.quote
+    assert states(labels) == ({"VALID": 2} if len(ending) == 1 else {"MOVED": 1, "VALID": 1})
+
+
+def test_white_space_does_not_join_words():
+    """Blanks may be more or fewer, not none: "the rapist" is no "therapist"; neither where the label says nor elsewhere."""
+    document = Document("d.md", "a good therapist is here")
+    quote = "a good the rapist is here"
+
+    labels = check([Evidence("d.md", 0, 24, quote), Evidence("d.md", quote=quote)], [document])
 
     assert states(labels) == {"CHANGED": 2}
-    assert labels.left_out["q"].count("with other white space") == 2
+
+
+def test_copies_are_all_named_whatever_their_white_space():
+    """The unit names both places, in the layout of another file: nothing is doubtful."""
+    document = Document("d.md", "one  two. Or else:  one  two.")
+    unit = Evidence("d.md", quote="one two.", alternatives=(Evidence("d.md", quote="one\ntwo."),))
+
+    labels = check([unit], [document])
+
+    (found,) = evidence_of(labels)
+    assert [(place.start, place.end) for place in found.places] == [(0, 9), (20, 29)]
+
+
+def test_copies_that_differ_in_white_space_are_copies():
+    """Two places with the same words are as doubtful as two with the same characters."""
+    document = Document("d.md", "one two three four.\n\none two\nthree four.\n")
+
+    labels = check([Evidence("d.md", quote="one  two three four.")], [document])
+
+    assert labels.left_out["q"].startswith(
+        "AMBIGUOUS: the quote “one two three four.” stands in 2 places: d.md at 0, 21;"
+    )
 
 
 def test_a_removed_passage_is_lost():
@@ -153,7 +225,10 @@ def test_a_short_quote_in_another_document_is_no_evidence():
     )
 
     assert states(labels) == {"LOST": 1}
-    assert "is too short to be looked for in other documents" in labels.left_out["q"]
+    assert labels.left_out["q"] == (
+        "LOST: the quote “40 seats” does not stand in plans.md, and is too short to be looked for in others; "
+        "there is no document plans.md"
+    )
 
 
 @pytest.mark.parametrize("shift", [1, 5])
@@ -166,8 +241,9 @@ def test_a_quote_in_several_places_is_not_certain(shift):
 
     assert states(labels) == {"CHANGED": 1}
     assert (
-        f"stands in 2 places (d.md at {shift}, d.md at {shift + 23}); give start and end"
-        in labels.left_out["q"]
+        labels.left_out["q"]
+        == f"AMBIGUOUS: the quote “the same sentence” stands in 2 places: d.md at {shift}, {shift + 23}; "
+        "give start and end, or name the others as alternatives"
     )
 
 
@@ -227,7 +303,7 @@ def test_labels_without_a_quote_take_the_text_there():
     assert labels.left_out["q"] == (
         f"LOST: plans.md has {size} characters, the label ends at {size + 1} and has no quote; "
         "LOST: plans.md has nothing but white space from 7 to 9; "
-        'LOST: there is no document "x.md"'
+        "LOST: there is no document x.md"
     )
 
 
@@ -235,7 +311,7 @@ def test_whole_documents_are_there_or_not():
     """A document label is VALID or LOST."""
     assert states(check([Evidence("plans.md")])) == {"VALID": 1}
     labels = check([Evidence("plans.md"), Evidence("plan.md")])
-    assert labels.left_out == {"q": 'LOST: there is no document "plan.md"'}
+    assert labels.left_out == {"q": "LOST: there is no document plan.md. Did you mean plans.md?"}
 
 
 def test_lost_evidence_may_stay_and_count_as_not_found():
@@ -251,6 +327,87 @@ def test_lost_evidence_may_stay_and_count_as_not_found():
     assert whole == Evidence("(lost) (lost) gone.md")
     assert labels.left_out == {}
     assert labels.lost_evidence == 2
+
+
+@pytest.mark.parametrize("keep_lost", [False, True])
+def test_a_doubtful_quote_alone_is_no_other_corpus(keep_lost):
+    """The one question has a quote that stands in three places: the error lists them, and says nothing of another corpus."""
+    documents = [
+        Document("guide.md", "Save the file. Then save the file. Save the file."),
+        Document("my faq.md", "Save the file."),
+    ]
+
+    with pytest.raises(InputError) as caught:
+        check([Evidence("", quote="Save the file.")], documents, keep_lost=keep_lost, others=False)
+
+    message = str(caught.value)
+    assert (
+        '"q": AMBIGUOUS: the quote “Save the file.” stands in 3 places: guide.md at 0, 35, "my faq.md" at 0; '
+        "give start and end, or name the others as alternatives."
+    ) in message
+    assert "another corpus" not in message
+
+
+def test_changed_documents_are_no_other_corpus():
+    """Something like the quote stands there."""
+    with pytest.raises(InputError, match=r"near 0\. The documents changed since the questions were written"):
+        check([replace(label(PAID), quote=PAID.replace("thirty", "ten"))], others=False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("giude.md", "guide.md"),
+        ("Guide.MD", "guide.md"),
+        ("docs\\guide.md", "guide.md"),
+        ("install.md", "how to/install.md"),
+        ("guide", "guide.md"),
+        ("notes-2024.md", None),
+        ("a.md", None),
+        ("xylophone.md", None),
+    ],
+)
+def test_a_wrong_name_of_a_document_is_told_with_the_right_one(wrong, meant):
+    """A slip, another case, another folder; but no other year, and nothing that is only a little alike."""
+    documents = [
+        Document(name, "text") for name in ("guide.md", "how to/install.md", "notes-2025.md", "b.md")
+    ]
+    hint = {None: "", "how to/install.md": '. Did you mean "how to/install.md"?'}.get(
+        meant, f". Did you mean {meant}?"
+    )
+
+    labels = check([Evidence(wrong), Evidence(wrong, quote="a long quote of no document")], documents)
+
+    assert labels.left_out["q"] == (
+        f"LOST: there is no document {wrong}{hint}{' ' if hint else '; '}"
+        f"LOST: the quote “a long quote of no document” of {wrong} stands in no document; there is no document {wrong}{hint}"
+    )
+
+
+def test_suggestions_are_bounded():
+    """A thousand wrong names and ten thousand documents without a number: some get a suggestion, none costs much."""
+    letters = "abcdefghij"
+    ids = ["".join(letters[int(digit)] for digit in f"{i:04d}") + ".md" for i in range(10_000)]
+    names = Names(ids)
+
+    said = [names.no_document(f"{name[:-3]}x.md") for name in ids[:1000]]
+
+    assert said[0] == "there is no document aaaax.md. Did you mean aaaa.md?"
+    assert said[-1] == f"there is no document {ids[999][:-3]}x.md"
+    assert names._left < 0
+
+
+@pytest.mark.parametrize("doc_id", ["page.html", "old/PAGE.HTM"])
+def test_a_quote_as_the_browser_shows_it_is_hinted_at(doc_id):
+    """HTML is read as it is; who copied the quote from a browser is told so."""
+    document = Document(doc_id, "<p>Fish &amp; chips&nbsp;<b>cost</b> twelve&nbsp;euros</p>")
+
+    labels = check(
+        [Evidence(doc_id, quote="Fish & chips cost twelve euros"), Evidence(doc_id, quote="chips cost")],
+        [document],
+    )
+
+    assert labels.left_out["q"].count("a quote of .html is source text, with its tags and entities") == 2
 
 
 @pytest.mark.parametrize("keep_lost", [False, True])

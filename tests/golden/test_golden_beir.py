@@ -31,8 +31,8 @@ def test_judged_queries_become_questions(tmp_path, at):
     ]
     assert labels.questions[1].evidence == (Evidence("d2", grade=2), Evidence("d1", grade=1))
     assert labels.left_out == {
-        "4": 'LOST: there is no document "d9"',
-        "9": f"judged in {at.rsplit('/', 1)[-1]}, but not in queries.jsonl",
+        "4": "LOST: there is no document d9",
+        "9": f"NO QUERY: judged in {at.rsplit('/', 1)[-1]}, but not in queries.jsonl",
     }
     assert labels.states == {"VALID": 3, "MOVED": 0, "CHANGED": 0, "LOST": 1}
     assert labels.name == f"{tmp_path.name}-test"

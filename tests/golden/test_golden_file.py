@@ -97,8 +97,9 @@ def test_an_ambiguous_quote_is_left_out_with_its_places(tmp_path):
     labels = load(tmp_path, GOOD, {"question": "x", "evidence": [{"quote": "Refunds take thirty days."}]})
 
     assert labels.left_out["q0002"].startswith(
-        "CHANGED: the quote “Refunds take thirty days.” stands in 2 places (a.md at 0, b.md at 25)"
+        "AMBIGUOUS: the quote “Refunds take thirty days.” stands in 2 places: a.md at 0, b.md at 25; give start"
     )
+    assert labels.states["CHANGED"] == 1
 
 
 @pytest.mark.parametrize("key", ["question", "query", "text"])
@@ -118,6 +119,8 @@ def test_gold_ids_are_positions_in_the_source_or_document_ids(tmp_path):
         {"question": "y", "gold_id": [0, 2]},
         {"question": "z", "gold_id": "b.md"},
         {"question": "w", "gold_id": 1},
+        {"question": "v", "gold_id": 12},
+        {"question": "u", "gold_id": "2"},
     )
 
     assert [[e.doc_id for e in question.evidence] for question in labels.questions] == [
@@ -125,7 +128,14 @@ def test_gold_ids_are_positions_in_the_source_or_document_ids(tmp_path):
         ["a.md", "b.md"],
         ["b.md"],
     ]
-    assert labels.left_out == {"q0004": 'LOST: there is no document "position 1"'}
+    assert labels.left_out == {
+        "q0004": "LOST: gold_id is 1; the documents of this corpus have positions 0 to 2, but this one was left out "
+        "(empty, binary, or the same again)",
+        "q0005": "LOST: gold_id is 12; the documents of this corpus have positions 0 to 2, and positions in a list of "
+        "chunks need golden.chunks=FILE",
+        "q0006": "LOST: there is no document with the id 2; a position is written without quotation marks: "
+        '"gold_id": 2',
+    }
 
 
 CHUNKS = ["Ask billing first.", " Refunds take thirty days.\n", "Not in the corpus at all, this one."]
@@ -159,6 +169,27 @@ def test_gold_ids_into_a_list_of_chunks_become_spans(tmp_path, content):
     assert labels.questions[0].kind == "span"
     assert labels.states == {"VALID": 3, "MOVED": 0, "CHANGED": 0, "LOST": 1}
     assert list(labels.left_out) == ["q0003"]
+
+
+def test_chunks_with_other_white_space_become_spans(tmp_path):
+    """A splitter that joined lines: the chunk's words are found, in all their places."""
+    documents = [
+        Document("a.md", "x. Refunds take\r\nthirty days. y"),
+        Document("b.md", "Refunds  take thirty days."),
+    ]
+    (tmp_path / "chunks.json").write_text(json.dumps(CHUNKS))
+
+    labels = load(
+        tmp_path, {"question": "x", "gold_id": 1}, documents=documents, chunks=str(tmp_path / "chunks.json")
+    )
+
+    (unit,) = evidence(labels)
+    assert [place.quote for place in unit.places] == [
+        "Refunds take\r\nthirty days.",
+        "Refunds  take thirty days.",
+    ]
+    assert [(place.doc_id, place.start) for place in unit.places] == [("a.md", 3), ("b.md", 0)]
+    assert labels.states["VALID"] == 1
 
 
 EVIDENCE = GOOD["evidence"][0]
@@ -298,11 +329,23 @@ def test_missing_empty_and_wrong_files_are_refused(tmp_path):
         load(tmp_path, " ")
     with pytest.raises(InputError, match=r"golden\.chunks is .*no such file"):
         load(tmp_path, GOOD, chunks=str(tmp_path / "x.json"))
-    with pytest.raises(InputError, match=r"golden\.jsonl:2: not UTF-8 \(byte \d+ of the file\)"):
-        load(tmp_path, GOOD, '{"question": "é"}', encoding="cp1252")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    ("encoding", "line"), [("cp1252", 2), ("utf-16-le", 1), ("utf-16-be", 1), ("utf-32-le", 1)]
+)
+@pytest.mark.parametrize("ending", ["\n", ""])
+def test_another_encoding_is_called_by_its_name(tmp_path, encoding, line, ending):
+    """Not a line that was cut off or is no JSON: the whole file is to be saved again."""
+    with pytest.raises(
+        InputError, match=rf"golden\.jsonl is not UTF-8.* \(line {line}, byte \d+ of"
+    ) as caught:
+        load(tmp_path, GOOD, '{"question": "é"}', encoding=encoding, ending=ending)
+    assert str(caught.value).endswith("Save the file as UTF-8.")
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_is_no_fault(tmp_path, encoding):
     """Files saved by Windows editors are read."""
     assert len(load(tmp_path, GOOD, encoding=encoding).questions) == 1

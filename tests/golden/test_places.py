@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.golden import places as module
@@ -26,7 +27,16 @@ def corpus(*texts):
 FEW_LETTERS = st.text("ab \u4e00😀", max_size=120)
 
 
-@settings(derandomize=True, max_examples=200)
+@pytest.fixture(params=[0, 100], ids=["hashed", "one by one"], autouse=True)
+def few(request, monkeypatch):
+    """Few texts are found one by one, many by their hashes; both ways must give the same."""
+    monkeypatch.setattr(module, "_FEW", request.param)
+
+
+SAME_FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+@settings(derandomize=True, max_examples=200, suppress_health_check=SAME_FIXTURE)
 @given(st.lists(FEW_LETTERS, min_size=1, max_size=6), st.data(), st.integers(1, 5))
 def test_finds_what_a_search_by_hand_finds(texts, data, limit):
     """For quotes of any length, overlapping, repeated, across no border of documents, and for those that stand nowhere."""
@@ -42,7 +52,7 @@ def test_finds_what_a_search_by_hand_finds(texts, data, limit):
     assert found == {quote: by_hand(quote, documents, limit) for quote in quotes}
 
 
-@settings(derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60, suppress_health_check=SAME_FIXTURE)
 @given(FEW_LETTERS.filter(lambda text: len(text) > 60), st.integers(40, 70), st.data())
 def test_long_documents_are_searched_in_pieces_without_a_seam(text, size, data):
     """A quote across the border of two pieces is found, and once."""

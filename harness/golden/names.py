@@ -1,0 +1,85 @@
+"""Ids of documents in messages, and which document a wrong id may have meant."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+_DOCUMENTS = 20_000  # in a larger corpus, ids are not compared letter by letter
+_COMPARISONS = 200_000  # about a second; wrong ids beyond that get no suggestion
+_ALIKE = 0.75  # of the whole id; 0.75 is one wrong letter in four
+_STEM_ALIKE = 0.6  # of the id without its extension, which a.md and b.md share
+
+
+class Names:
+    """The ids of a corpus. ``reasons`` says for ids of no document why there is none, where that is known."""
+
+    def __init__(self, doc_ids: Iterable[str], reasons: Mapping[str, str] | None = None) -> None:
+        self._ids = tuple(doc_ids)
+        self._reasons = dict(reasons or {})
+        self._left = _COMPARISONS
+
+    def no_document(self, doc_id: str) -> str:
+        """That there is no document ``doc_id``, with the one that may have been meant when there is one much like it."""
+        if doc_id not in self._reasons:
+            near = self._near(doc_id)
+            hint = f". Did you mean {shown_id(near)}?" if near else ""
+            self._reasons[doc_id] = f"there is no document {shown_id(doc_id)}{hint}"
+        return self._reasons[doc_id]
+
+    def _near(self, doc_id: str) -> str | None:
+        same_name = self._by_last_part.get(_last_part(doc_id), [])
+        if len(same_name) == 1:
+            return same_name[0]
+        if len(self._ids) > _DOCUMENTS:
+            return None
+        # Ids that differ in a number (refunds-2025 and refunds-2026) are two documents and no slip.
+        alike = [
+            other for other in self._by_digits.get(_digits(doc_id), []) if _of_like_length(doc_id, other)
+        ]
+        self._left -= len(alike)
+        if self._left < 0:
+            return None
+        near = difflib.get_close_matches(doc_id, alike, n=3, cutoff=_ALIKE)
+        return next((other for other in near if _stems_alike(doc_id, other)), None)
+
+    @cached_property
+    def _by_last_part(self) -> Mapping[str, list[str]]:
+        by_last_part: dict[str, list[str]] = defaultdict(list)
+        for doc_id in self._ids:
+            by_last_part[_last_part(doc_id)].append(doc_id)
+        return by_last_part
+
+    @cached_property
+    def _by_digits(self) -> Mapping[str, list[str]]:
+        by_digits: dict[str, list[str]] = defaultdict(list)
+        for doc_id in self._ids:
+            by_digits[_digits(doc_id)].append(doc_id)
+        return by_digits
+
+
+def shown_id(doc_id: str) -> str:
+    """An id for a message: as it is, in quotation marks where it would be hard to tell from the words around it."""
+    is_plain = doc_id.isprintable() and " " not in doc_id
+    return doc_id if is_plain else json.dumps(doc_id, ensure_ascii=not doc_id.isprintable())
+
+
+def _last_part(doc_id: str) -> str:
+    return doc_id.replace("\\", "/").rsplit("/", 1)[-1].strip().casefold()
+
+
+def _digits(doc_id: str) -> str:
+    return "".join(filter(str.isdigit, doc_id))
+
+
+def _of_like_length(one: str, other: str) -> bool:
+    """Whether the two are near enough in length to reach ``_ALIKE`` at all."""
+    return 2 * min(len(one), len(other)) >= _ALIKE * (len(one) + len(other))
+
+
+def _stems_alike(one: str, other: str) -> bool:
+    stems = [doc_id.rpartition(".")[0] or doc_id for doc_id in (one, other)]
+    return difflib.SequenceMatcher(None, stems[0], stems[1]).ratio() >= _STEM_ALIKE
