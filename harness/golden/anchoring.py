@@ -26,7 +26,7 @@ class _Unit(NamedTuple):
     state: State
     evidence: Evidence | None
     reason: str
-    is_ambiguous: bool = False
+    is_mendable: bool = False
 
 
 def anchor(
@@ -78,7 +78,7 @@ def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> _Unit:
         good.setdefault((place.doc_id, place.start, place.end), place)
     if not good:
         bad = next(place for place in places if place.state == state)
-        return _Unit(state, None, bad.reason, is_ambiguous=len(bad.evidence) > 1)
+        return _Unit(state, None, bad.reason, bad.is_mendable)
     first, *others = good.values()
     state = state if state in {"VALID", "MOVED"} else "MOVED"
     return _Unit(state, replace(first, grade=evidence.grade, alternatives=tuple(others)), "")
@@ -153,8 +153,9 @@ def _advice(labels: Labels, checked: Sequence[Sequence[_Unit]]) -> str:
             "Every question has evidence that changed or is lost; correct the labels, or set golden.keep_lost=true to count it "
             "as not found."
         )
-    if labels.states["CHANGED"] >= labels.states["LOST"]:
-        if any(unit.is_ambiguous for units in checked for unit in units):
-            return "The quotes stand in the documents, but not in one place only; correct the labels."
+    bad = [unit for units in checked for unit in units if not unit.evidence]
+    if bad and 2 * sum(unit.is_mendable for unit in bad) >= len(bad):
+        return "Correct the labels; the documents are there."
+    if labels.states["CHANGED"] >= max(1, labels.states["LOST"]):
         return "The documents changed since the questions were written; correct the labels."
     return "This looks like a golden set for another corpus: check corpus.path, golden.path, and how documents are named."

@@ -112,14 +112,15 @@ def _questions(
 
 
 def _numbers_as_ids(drafts: Sequence[Draft], documents: Sequence[Document]) -> dict[str, str]:
-    """Ids of no document that look like positions."""
+    """Ids of no document that are positions of one, with the way to write a position."""
     named = {
         label.doc_id for draft in drafts for label in draft.evidence if label.is_document and not label.quote
     }
+    positions = {str(document.position) for document in documents}
     return {
         doc_id: f'there is no document with the id {doc_id}; a position is written without quotation marks: "gold_id": {doc_id}'
         for doc_id in named.difference(document.doc_id for document in documents)
-        if doc_id.isdecimal()
+        if doc_id in positions
     }
 
 

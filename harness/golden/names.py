@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 _DOCUMENTS = 20_000  # in a larger corpus, ids are not compared letter by letter
@@ -17,10 +17,14 @@ _STEM_ALIKE = 0.6  # of the id without its extension, which a.md and b.md share
 class Names:
     """The ids of a corpus. ``reasons`` says for ids of no document why there is none, where that is known."""
 
-    def __init__(self, doc_ids: Iterable[str], reasons: Mapping[str, str] | None = None) -> None:
-        self._ids = tuple(doc_ids)
+    def __init__(self, doc_ids: Collection[str], reasons: Mapping[str, str] | None = None) -> None:
+        self._ids = doc_ids
         self._reasons = dict(reasons or {})
+        self._explained = set(self._reasons)
         self._left = _COMPARISONS
+
+    def __contains__(self, doc_id: str) -> bool:
+        return doc_id in self._ids
 
     def no_document(self, doc_id: str) -> str:
         """That there is no document ``doc_id``, with the one that may have been meant when there is one much like it."""
@@ -28,7 +32,13 @@ class Names:
             near = self._near(doc_id)
             hint = f". Did you mean {shown_id(near)}?" if near else ""
             self._reasons[doc_id] = f"there is no document {shown_id(doc_id)}{hint}"
+            self._explained |= {doc_id} if near else set()
         return self._reasons[doc_id]
+
+    def is_explained(self, doc_id: str) -> bool:
+        """Whether ``no_document`` says more than that there is none."""
+        self.no_document(doc_id)
+        return doc_id in self._explained
 
     def _near(self, doc_id: str) -> str | None:
         same_name = self._by_last_part.get(_last_part(doc_id), [])

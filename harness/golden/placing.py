@@ -25,11 +25,13 @@ class Placed(NamedTuple):
     """The state of one label, the evidence where it stands (several when that is not certain), and why it can't be scored.
 
     ``reason`` begins with the state, or with AMBIGUOUS for a quote that is CHANGED only because it stands in several places.
+    ``is_mendable``: the reason says what to write instead.
     """
 
     state: State
     evidence: tuple[Evidence, ...]
     reason: str = ""
+    is_mendable: bool = False
 
 
 def place_all(
@@ -48,14 +50,14 @@ def place_all(
         result = _as_told(label, by_id.get(label.doc_id), names)
         if result is not None:
             placed[label] = result
-    placed |= _at_home([label for label in labels if label not in placed], by_id)
+    placed |= _at_home([label for label in labels if label not in placed], by_id, names)
     for label in labels:
         if label not in placed and label.doc_id and _is_short(label):
-            placed[label] = _too_short(label, by_id, names)
-    placed |= _found([label for label in labels if label not in placed], documents)
+            placed[label] = _too_short(label, names)
+    placed |= _found([label for label in labels if label not in placed], documents, names)
     missing = [label for label in labels if label not in placed]
     similar = find_similar({label.quote for label in missing if label.quote}, documents)
-    return placed | {label: _missing(label, names, by_id, similar, documents) for label in missing}
+    return placed | {label: _missing(label, names, similar, documents) for label in missing}
 
 
 def _as_told(label: Evidence, document: Document | None, names: Names) -> Placed | None:
@@ -77,7 +79,8 @@ def _as_told(label: Evidence, document: Document | None, names: Names) -> Placed
 
 def _without_quote(label: Evidence, document: Document | None, names: Names) -> Placed:
     if document is None:
-        return Placed("LOST", (), f"LOST: {names.no_document(label.doc_id)}")
+        reason = f"LOST: {names.no_document(label.doc_id)}"
+        return Placed("LOST", (), reason, names.is_explained(label.doc_id))
     if label.start is None or label.end is None:
         return Placed("VALID", (label,))
     start, end = label.start, label.end
@@ -93,7 +96,9 @@ def _without_quote(label: Evidence, document: Document | None, names: Names) -> 
     return Placed("VALID", (replace(label, quote=quote),))
 
 
-def _at_home(labels: Sequence[Evidence], by_id: Mapping[str, Document]) -> dict[Evidence, Placed]:
+def _at_home(
+    labels: Sequence[Evidence], by_id: Mapping[str, Document], names: Names
+) -> dict[Evidence, Placed]:
     """The places of those that stand in their own document."""
     of_document: dict[str, list[Evidence]] = defaultdict(list)
     for label in labels:
@@ -101,20 +106,20 @@ def _at_home(labels: Sequence[Evidence], by_id: Mapping[str, Document]) -> dict[
             of_document[label.doc_id].append(label)
     placed: dict[Evidence, Placed] = {}
     for doc_id, own in of_document.items():
-        placed |= _found(own, [by_id[doc_id]])
+        placed |= _found(own, [by_id[doc_id]], names)
     return placed
 
 
-def _found(labels: Sequence[Evidence], documents: Sequence[Document]) -> dict[Evidence, Placed]:
+def _found(labels: Sequence[Evidence], documents: Sequence[Document], names: Names) -> dict[Evidence, Placed]:
     spans = find_spans({label.quote for label in labels if label.quote}, documents, _COPIES)
     return {
-        label: _chosen(label, spans[label.quote], documents)
+        label: _chosen(label, spans[label.quote], documents, names)
         for label in labels
         if label.quote and spans[label.quote]
     }
 
 
-def _chosen(label: Evidence, spans: Sequence[Span], documents: Sequence[Document]) -> Placed:
+def _chosen(label: Evidence, spans: Sequence[Span], documents: Sequence[Document], names: Names) -> Placed:
     # At the very offset of the label: the document was renamed, and other copies do not come into question.
     renamed = [span for span in spans if span.start == label.start]
     found = [
@@ -122,7 +127,9 @@ def _chosen(label: Evidence, spans: Sequence[Span], documents: Sequence[Document
         for span in (renamed if len(renamed) == 1 else spans)
     ]
     if len(found) > 1:
-        return Placed("CHANGED", tuple(found), f"AMBIGUOUS: {_several(label, found)}")
+        return Placed(
+            "CHANGED", tuple(found), f"AMBIGUOUS: {_several(label, found)}{_wrong_id(label, names)}", True
+        )
     is_as_told = label.start is None and label.doc_id in {"", found[0].doc_id}
     return Placed("VALID" if is_as_told else "MOVED", tuple(found))
 
@@ -146,30 +153,33 @@ def _several(label: Evidence, found: Sequence[Evidence]) -> str:
 def _missing(
     label: Evidence,
     names: Names,
-    by_id: Mapping[str, Document],
     similar: Mapping[str, Place],
     documents: Sequence[Document],
 ) -> Placed:
     if label.quote in similar:
         document, near = similar[label.quote or ""]
         doc_id = documents[document].doc_id
-        where = f"stands in {shown_id(doc_id)}, near {near:,}{_hint(doc_id)}"
+        where = f"stands in {shown_id(doc_id)}, near {near:,}{_hint(doc_id)}{_wrong_id(label, names)}"
         of = f" of {shown_id(label.doc_id)}" if label.doc_id not in {"", doc_id} else ""
         return Placed("CHANGED", (), f"CHANGED: only something like the quote {_cut(label)}{of} {where}")
     of = shown_id(label.doc_id) if label.doc_id else "no named document"
     reason = f"LOST: the quote {_cut(label)} of {of} stands in no document"
-    return Placed("LOST", (), reason + _about_its_document(label, by_id, names))
+    return _lost(label, reason, names)
 
 
-def _too_short(label: Evidence, by_id: Mapping[str, Document], names: Names) -> Placed:
+def _too_short(label: Evidence, names: Names) -> Placed:
     reason = f"LOST: the quote {_cut(label)} does not stand in {shown_id(label.doc_id)}, and is too short to be looked for in others"
-    return Placed("LOST", (), reason + _about_its_document(label, by_id, names))
+    return _lost(label, reason, names)
 
 
-def _about_its_document(label: Evidence, by_id: Mapping[str, Document], names: Names) -> str:
-    if label.doc_id in by_id:
-        return _hint(label.doc_id)
-    return f"; {names.no_document(label.doc_id)}" if label.doc_id else ""
+def _lost(label: Evidence, reason: str, names: Names) -> Placed:
+    wrong_id = _wrong_id(label, names)
+    is_mendable = bool(wrong_id) and names.is_explained(label.doc_id)
+    return Placed("LOST", (), reason + (wrong_id or _hint(label.doc_id)), is_mendable)
+
+
+def _wrong_id(label: Evidence, names: Names) -> str:
+    return f"; {names.no_document(label.doc_id)}" if label.doc_id and label.doc_id not in names else ""
 
 
 def _hint(doc_id: str) -> str:

@@ -384,6 +384,32 @@ def test_a_wrong_name_of_a_document_is_told_with_the_right_one(wrong, meant):
     )
 
 
+@pytest.mark.parametrize("quote", [None, "short", "a quote of more than a few words", "the same text"])
+def test_a_wrong_name_alone_is_no_other_corpus(quote):
+    """The only question names no document, but almost one: the error says which, and nothing of another corpus."""
+    documents = [
+        Document("guide.md", "Here is the same text. It is the same text."),
+        Document("b.md", "Nothing."),
+    ]
+
+    with pytest.raises(
+        InputError, match=r"there is no document giude\.md\. Did you mean guide\.md\? Correct"
+    ) as caught:
+        check([Evidence("giude.md", quote=quote)], documents, others=False)
+
+    assert "another corpus" not in str(caught.value)
+
+
+def test_a_doubtful_quote_of_no_document_names_the_document():
+    """Places and the right name come together."""
+    documents = [Document("guide.md", "Here is the very same text. It is the very same text.")]
+
+    labels = check([Evidence("giude.md", quote="is the very same text")], documents)
+
+    assert labels.left_out["q"].startswith("AMBIGUOUS: the quote “is the very same text” stands in 2 places")
+    assert labels.left_out["q"].endswith("; there is no document giude.md. Did you mean guide.md?")
+
+
 def test_suggestions_are_bounded():
     """A thousand wrong names and ten thousand documents without a number: some get a suggestion, none costs much."""
     letters = "abcdefghij"
