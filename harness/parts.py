@@ -25,12 +25,16 @@ from harness.errors import HarnessError, SettingError
 from harness.golden import Labels
 from harness.index import Index
 from harness.metrics import Metrics
-from harness.records import Chunks, Document
+from harness.records import Chunks, Document, IntArray
 from harness.reranker import Reranker
 from harness.store.embeddings import CachedModel, EmbeddingStore
 from harness.store.rankings import KeptRetriever
+from harness.store.token_maps import kept_maps
 from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
+
+# So many documents are cut before their chunks become columns: the objects of a million would weigh gigabytes.
+_CUT_AT_ONCE = 4096
 
 
 class Inputs(NamedTuple):
@@ -88,13 +92,17 @@ def settings_hold(config: DictConfig) -> None:
 
 def inputs(config: DictConfig) -> Inputs:
     """Documents and questions, loaded once per process for the same settings."""
-    return _inputs(_key(config, "corpus"), _key(config, "golden"), str(config.tokenizer))
+    return _inputs(_key(config, "corpus"), _key(config, "golden"), str(config.tokenizer), str(config.cache))
 
 
 def chunks(config: DictConfig) -> Chunks:
     """The corpus cut by the cell's chunker, once per process for the same settings."""
     return _chunks(
-        _key(config, "corpus"), _key(config, "golden"), str(config.tokenizer), _key(config, "chunker")
+        _key(config, "corpus"),
+        _key(config, "golden"),
+        str(config.tokenizer),
+        str(config.cache),
+        _key(config, "chunker"),
     )
 
 
@@ -178,39 +186,46 @@ def _tokenizer(name: str) -> Tokenizer:
 
 
 @lru_cache(maxsize=4)
-def _inputs(corpus: str, golden: str, tokenizer: str) -> Inputs:
+def _inputs(corpus: str, golden: str, tokenizer: str, cache: str) -> Inputs:
     loaded = _loaded(corpus)
     labels = _made(golden).load(loaded.documents)
     documents = tuple(sorted(loaded.documents, key=lambda document: document.doc_id))
     tokens = _tokenizer(tokenizer)
-    maps = tokens.map([document.text for document in documents])
+    texts = [document.text for document in documents]
+    maps = kept_maps(Path(cache) / "tokens", tokens, loaded.digest, texts)
     return Inputs(loaded, documents, maps, labels, tokens)
 
 
 @lru_cache(maxsize=8)
-def _chunks(corpus: str, golden: str, tokenizer: str, chunker: str) -> Chunks:
-    given = _inputs(corpus, golden, tokenizer)
+def _chunks(corpus: str, golden: str, tokenizer: str, cache: str, chunker: str) -> Chunks:
+    given = _inputs(corpus, golden, tokenizer, cache)
     return cut(given.documents, given.tokens, _made(chunker))
 
 
 def cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chunker) -> Chunks:
     """All chunks of ``documents`` (sorted by id) as columns, checked against what a chunker promises."""
+    columns = [np.zeros((0, 4), np.int64)]
+    for first in range(0, len(documents), _CUT_AT_ONCE):
+        block = slice(first, first + _CUT_AT_ONCE)
+        columns.append(_cut(documents[block], tokens[block], chunker))
+        columns[-1][:, 0] += first
+    return Chunks(documents, *np.ascontiguousarray(np.concatenate(columns).T))
+
+
+def _cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chunker) -> IntArray:
+    """int64 (chunks, 4): position of the document, start, end, tokens."""
     from harness.chunker.check import check_chunks
 
-    starts, ends, counts, per_document = [], [], [], []
-    for document, token_map in zip(documents, tokens, strict=True):
-        spans = list(chunker.split(document, token_map))
-        check_chunks(document, spans)
-        start = np.fromiter((chunk.start for chunk in spans), np.int64, len(spans))
-        end = np.fromiter((chunk.end for chunk in spans), np.int64, len(spans))
-        starts.append(start)
-        ends.append(end)
-        counts.append(np.searchsorted(token_map.starts, end) - np.searchsorted(token_map.starts, start))
-        per_document.append(len(spans))
-    doc = np.repeat(np.arange(len(documents), dtype=np.int64), per_document)
-    return Chunks(
-        documents, doc, *(np.concatenate(column).astype(np.int64) for column in (starts, ends, counts))
-    )
+    spans: list[tuple[int, int, int]] = []
+    for position, (document, token_map) in enumerate(zip(documents, tokens, strict=True)):
+        found = check_chunks(document, chunker.split(document, token_map))
+        spans += [(position, chunk.start, chunk.end) for chunk in found]
+    doc, start, end = np.array(spans, np.int64).reshape(-1, 3).T
+    # All documents end to end, a place apart: one search finds the tokens before every border.
+    begins = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
+    places = np.concatenate([begins[i] + token_map.starts for i, token_map in enumerate(tokens)])
+    before = np.searchsorted(places, begins[doc] + np.stack([start, end]))
+    return np.stack([doc, start, end, before[1] - before[0]], axis=1)
 
 
 @lru_cache(maxsize=4)

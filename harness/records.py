@@ -6,7 +6,7 @@ offsets (code points), half open, into ``Document.text``, which is exactly the f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -20,6 +20,8 @@ Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 Kind: TypeAlias = Literal["span", "document"]
 Source: TypeAlias = Literal["synthetic", "production", "import"]
+
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,15 @@ class Chunks:
     def embed_text(self, row: int) -> str:
         """The text that is embedded or indexed: the document's prefix, then the chunk's text."""
         return str(self.documents[self.doc[row]].embed_prefix) + self.text(row)
+
+    def embed_texts(self, rows: IntArray) -> Iterator[str]:
+        """The texts that are embedded or indexed, one after the other, without holding them."""
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            some = rows[first : first + _ROWS_AT_ONCE]
+            spans = (self.doc[some].tolist(), self.start[some].tolist(), self.end[some].tolist())
+            for doc, start, end in zip(*spans, strict=True):
+                document = self.documents[doc]
+                yield document.embed_prefix + document.text[start:end]
 
 
 class Encoded(NamedTuple):

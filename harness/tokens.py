@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.errors import ModelError
 from harness.records import IntArray
-from harness.token_starts import BLANK, join, pieces, read
+from harness.token_starts import BLANK, Piece, pieces, read
 from harness.tokenizer_file import find_tokenizer_file
 
-BATCH_CHARS = 8_000_000  # bounds the memory that offsets take as Python objects
+BATCH_CHARS = (
+    2_000_000  # bounds the memory that the library takes for what it found: a few hundred bytes a token
+)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -53,6 +56,33 @@ class TokenMap:
         return int(self.starts[first + tokens]) if first + tokens < len(self.starts) else self.length
 
 
+@dataclass(frozen=True, slots=True)
+class TokenMaps(Sequence[TokenMap]):
+    """The maps of many texts in three arrays: a million short texts cost four bytes a token and no objects.
+
+    ``starts``: uint32 (tokens,), those of all texts, one after the other; ``bounds``: int64 (texts + 1,), text ``i`` has
+    ``starts[bounds[i] : bounds[i + 1]]``; ``lengths``: int64 (texts,), characters.
+    """
+
+    starts: npt.NDArray[np.uint32]
+    bounds: IntArray
+    lengths: IntArray
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, index: int) -> TokenMap: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TokenMap]: ...
+    def __getitem__(self, index: int | slice) -> TokenMap | list[TokenMap]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        starts = self.starts[self.bounds[i] : self.bounds[i + 1]].astype(np.int64)
+        return TokenMap(starts, int(self.lengths[i]))
+
+
 class Tokenizer(Protocol):
     """Anything that maps texts to where their tokens begin."""
 
@@ -64,7 +94,7 @@ class Tokenizer(Protocol):
     def digest(self) -> str:
         """What its tokens depend on, as a hex digest."""
 
-    def map(self, texts: list[str]) -> list[TokenMap]:
+    def map(self, texts: Sequence[str]) -> TokenMaps:
         """One map per text, in order."""
 
 
@@ -122,28 +152,35 @@ class _FileTokenizer:
     unknown: int | None
     splits: bool
 
-    def map(self, texts: list[str]) -> list[TokenMap]:
+    def map(self, texts: Sequence[str]) -> TokenMaps:
         """One map per text, in order; all cores work, also on a single long text."""
-        found: list[list[tuple[IntArray, IntArray]]] = [[] for _ in texts]
+        starts = [np.zeros(0, np.uint32)]
+        counts = np.zeros(len(texts) + 1, np.int64)
         for batch in self._batches(texts):
-            encodings = self.backend.encode_batch([piece for _, _, piece in batch], add_special_tokens=False)
-            for (text, offset, _), encoding in zip(batch, encodings, strict=True):
-                found[text].append(read(encoding, offset, self.unknown))
-        return [TokenMap(join(text, parts), len(text)) for text, parts in zip(texts, found, strict=True)]
+            encodings = self.backend.encode_batch(
+                [piece.content for piece in batch], add_special_tokens=False
+            )
+            found = read(batch, encodings, texts, self.unknown)
+            starts.append(found.start.astype(np.uint32))
+            first = batch[0].text
+            new = np.bincount(found.text - first, minlength=1)
+            counts[first + 1 : first + 1 + len(new)] += new
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        return TokenMaps(np.concatenate(starts), np.cumsum(counts), lengths)
 
-    def _batches(self, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
-        """Lists of (position in ``texts``, offset of the piece, piece)."""
-        batch: list[tuple[int, int, str]] = []
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[Piece]]:
+        batch: list[Piece] = []
         room = BATCH_CHARS
         for position, text in enumerate(texts):
             clean = encodable(text)
             for start, end in pieces(clean) if self.splits else [(0, len(clean))]:
-                batch.append((position, start, clean[start:end]))
+                batch.append(Piece(position, start, clean[start:end]))
                 room -= end - start
                 if room <= 0:
                     yield batch
                     batch, room = [], BATCH_CHARS
-        yield batch
+        if batch:
+            yield batch
 
 
 def _unknown_id(backend: Any, data: bytes) -> int | None:

@@ -51,10 +51,15 @@ class Recursive:
                 "between characters), or a long piece without separators could not be cut.",
                 key="chunker.separators",
             )
+        # Hydra gives a list of its own, which takes longer to walk through than a short text takes to cut.
+        object.__setattr__(self, "separators", tuple(given))
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""
         span = (0, len(document.text))
+        # Only in a plain map do the counts of pieces add up to that of the text.
+        if type(tokens) is TokenMap and len(tokens) < self.size and not self.extra_tokens:
+            return trim(document, [span])
         return trim(document, self._spans(document.text, tokens, span, tuple(self.separators)))
 
     def _spans(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
 
 import numpy as np
 
@@ -11,17 +13,47 @@ from harness.records import Chunks, Encoded, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
 
 
+class _Texts(Sequence[str]):
+    """The texts of some rows, made when they are asked for: a corpus is in memory once."""
+
+    def __init__(self, chunks: Chunks, rows: IntArray) -> None:
+        self._chunks = chunks
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return list(self._chunks.embed_texts(self._rows[index]))
+        return self._chunks.embed_text(self._rows[index])
+
+    def __iter__(self) -> Iterator[str]:
+        return self._chunks.embed_texts(self._rows)
+
+
 class DenseRetriever:
     """Embeds every distinct chunk text once and searches the vectors with the index."""
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Embeds the chunks and builds the index. Equal texts are embedded once and share a vector."""
-        places: dict[str, int] = {}
-        vector_of_row = np.array(
-            [places.setdefault(chunks.embed_text(row), len(places)) for row in range(len(chunks))], np.int64
+        places: dict[bytes, int] = {}
+        vector_of_row = np.fromiter(
+            (
+                places.setdefault(_digest(text), len(places))
+                for text in chunks.embed_texts(np.arange(len(chunks)))
+            ),
+            np.int64,
+            len(chunks),
         )
+        first = np.flatnonzero(np.diff(np.maximum.accumulate(vector_of_row), prepend=-1))
+        del places
         started = time.perf_counter()
-        encoded = model.encode_documents(list(places))
+        encoded = model.encode_documents(_Texts(chunks, first))
         embedded = time.perf_counter()
         index.build(encoded.vectors, vector_of_row)
         self._measurements = {
@@ -52,3 +84,8 @@ class DenseRetriever:
     def measurements(self) -> Mapping[str, float]:
         """``embed_seconds``, ``index_seconds`` and ``index_mb``."""
         return self._measurements
+
+
+def _digest(text: str) -> bytes:
+    """What stands for a text where millions are compared: 16 bytes, the same for no two."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

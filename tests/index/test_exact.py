@@ -131,7 +131,7 @@ def test_a_block_that_is_off_by_a_bit_is_counted_again(monkeypatch):
     index = ExactIndex()
     index.build(vectors, np.arange(300))
     real = index._scores_of
-    monkeypatch.setattr(index, "_scores_of", lambda *given: np.nextafter(real(*given), np.float32(9)))
+    monkeypatch.setattr(index, "_scores_of", lambda *given: np.nextafter(real(*given), np.float32(-9)))
     order = np.argsort(-(queries @ vectors.T), axis=1, kind="stable")
 
     assert index.first_ranks(queries, [order[0, 40:42], order[1, 7:8]]).tolist() == [41, 8]
