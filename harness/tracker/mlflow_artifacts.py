@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from mlflow import MlflowClient
+# The UI shows no file above it, and a sweep of hundreds of cells would fill the store.
+LARGEST_MB = 5.0
+# Compressed already, and what a later comparison needs; it is copied whatever its size.
+_ALWAYS = "rankings.npz"
 
 # Columns of questions.parquet that hold words of documents or questions are all those of strings, but for these.
 _WORDLESS = {"question_id", "cluster", "cause", "kind", "source"}
@@ -29,14 +32,43 @@ def without_text(path: Path) -> bool:
     return path.name in _WORDLESS_FILES or path.suffix == ".png"
 
 
-def log_files(client: MlflowClient, run_id: str, files: Iterable[Path], *, texts: bool) -> None:
-    """Copies the files to the run; with ``texts`` false only wordless ones, and question tables without their words."""
+class Ready(NamedTuple):
+    """Files to be copied, and the names and sizes of those that are too large."""
+
+    paths: Sequence[Path]
+    left_out: Sequence[str]
+
+
+@contextmanager
+def ready(files: Iterable[Path], *, texts: bool) -> Iterator[Ready]:
+    """The files that may be copied, at most 5 MB each but for the rankings.
+
+    With ``texts`` false only wordless ones, and question tables without their words, which exist while the block runs.
+    """
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
-        for file in files:
-            if texts or without_text(file):
-                client.log_artifact(run_id, str(file))
-            elif file.suffix == ".parquet":
-                client.log_artifact(run_id, str(_wordless(file, Path(scratch))))
+        allowed = [
+            file if texts or without_text(file) else _wordless(file, Path(scratch))
+            for file in files
+            if texts or without_text(file) or file.suffix == ".parquet"
+        ]
+        megabytes = {file: file.stat().st_size / 1e6 for file in allowed}
+        large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name != _ALWAYS]
+        yield Ready(
+            [file for file in allowed if file not in large],
+            [f"{file.name} ({megabytes[file]:.1f} MB)" for file in large],
+        )
+
+
+def log_files(uri: str, place: str, paths: Iterable[Path]) -> None:
+    """Copies files to ``place``, the artifact address of a run in the store ``uri``.
+
+    MLflow's client would ask the store for that address, once per run.
+    """
+    from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+    repository = get_artifact_repository(place, tracking_uri=uri)
+    for path in paths:
+        repository.log_artifact(str(path))  # type: ignore[no-untyped-call]
 
 
 def _wordless(table: Path, folder: Path) -> Path:

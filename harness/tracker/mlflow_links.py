@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from harness.tracker.mlflow_address import WEB, kind_of
 from harness.tracker.mlflow_sqlite import sqlite_path
 from harness.tracker.mlflow_view import VIEW_TAG, canonical, view_key
 
@@ -20,16 +21,15 @@ LOCAL_ADDRESS = "http://127.0.0.1:5000"
 
 
 def how_to_look(uri: str, folder: Path, experiment: str, parent: str, order: str | None) -> list[str]:
-    """Lines to print at the end of a sweep: the command that starts the UI (SQLite only) and the addresses.
+    """Lines to print at the end of a sweep: the command that starts the UI (not for a server) and the addresses.
 
     ``folder`` is the tracker's own. ``order`` is the metric to sort by when no view was saved, else None.
     """
-    path = sqlite_path(uri)
-    base = LOCAL_ADDRESS if path else uri
+    base = uri if kind_of(uri) in WEB else LOCAL_ADDRESS
     links = view_links(base, experiment, view_key(parent))
     if order is not None:
         links = {"Leaderboard": plain_link(base, experiment, parent, order)}
-    command = {"Open MLflow": _command(path, folder)} if path else {}
+    command = {"Open MLflow": _command(uri, folder)} if base != uri else {}
     return [f"{name:<12} {value}" for name, value in (command | links).items()]
 
 
@@ -81,9 +81,11 @@ def newest_link(client: MlflowClient, base: str) -> str | None:
     return run_link(base, experiment, newest[0].info.run_id)
 
 
-def _command(path: Path, folder: Path) -> str:
+def _command(uri: str, folder: Path) -> str:
     """What starts the UI: the checkout's script where there is one, else MLflow's own command."""
-    uri = shlex.quote(f"sqlite:///{path}")
+    path = sqlite_path(uri)
+    # A database's address may hold a password, which is not printed.
+    store = shlex.quote(f"sqlite:///{path}") if path else '"$MLFLOW_TRACKING_URI"'
     if (folder.absolute().parent / "scripts" / "ui").is_file():
-        return "bash scripts/ui" if path == folder.absolute() / "mlflow.db" else f"bash scripts/ui {uri}"
-    return f"MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false mlflow server --workers 1 --backend-store-uri {uri}"
+        return "bash scripts/ui" if path == folder.absolute() / "mlflow.db" else f"bash scripts/ui {store}"
+    return f"MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false mlflow server --workers 1 --backend-store-uri {store}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.tracker import CellRecord
+from harness.tracker import CellRecord, SweepRecord
+from harness.tracker.mlflow_address import shown
 from harness.tracker.mlflow_names import CURVES, curve_name
 
 if TYPE_CHECKING:
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 NOTE_CHARS = 7500
 TAG_CHARS = 7900
 PARAM_CHARS = 6000
+COMMAND_CHARS = 5000
 DECIMALS = 4
+# The param of a sweep that is long and no setting.
+COMMAND = "command"
 # A request to a server may hold 1,000 things in all, 100 of them params and 100 tags.
 _METRICS_PER_REQUEST = 800
 _PARAMS_PER_REQUEST = 100
@@ -90,18 +95,46 @@ def golden_tags(dataset: Mapping[str, str]) -> dict[str, str]:
     return {"golden_digest": dataset["digest"]} if dataset else {}
 
 
-def cell_tags(cell: CellRecord, dataset: Mapping[str, str]) -> list[RunTag]:
-    """All tags of a cell: its own, its colour, the golden set and its description.
+def sweep_params(sweep: SweepRecord) -> dict[str, str]:
+    """The settings of the parent: what is swept, and what is the same in all cells; the command is a tag instead."""
+    settings = {
+        "cells": str(sweep.cells),
+        "primary": sweep.primary,
+        "axes": " × ".join(sweep.axes) or "none",
+    }
+    axes = {f"axis.{name}": ", ".join(values) for name, values in sweep.axes.items()}
+    return {**settings, **axes, **{name: text for name, text in sweep.params.items() if name != COMMAND}}
+
+
+def sweep_tags(sweep: SweepRecord) -> dict[str, str]:
+    """The tags of the parent: its kind, folder, command (5,000 characters at most) and golden set."""
+    marks = {"harness.kind": "sweep", "harness.folder": str(sweep.folder), **golden_tags(sweep.dataset)}
+    if COMMAND in sweep.params:
+        # It may hold the address of a store with its password.
+        command = re.sub(r"\S+", lambda word: shown(word[0]), sweep.params[COMMAND])
+        marks["harness.command"] = command[:COMMAND_CHARS]
+    return marks
+
+
+def cell_tags(
+    cell: CellRecord, dataset: Mapping[str, str], parent: str, left_out: Sequence[str]
+) -> list[RunTag]:
+    """All tags of a cell: its own, its parent, its colour, the golden set and its description.
 
     A failed cell is described by its message, which says what to do; its verdict is "failed" unless it has one.
+    ``left_out`` names files that were too large to be copied; it is said below the first paragraph.
     """
-    marks = {"harness.kind": "cell", **golden_tags(dataset), **cell.tags}
+    marks = {"harness.kind": "cell", **golden_tags(dataset), **cell.tags, "mlflow.parentRunId": parent}
     note = cell.note
     if cell.color:
         marks["mlflow.runColor"] = cell.color
     if cell.error is not None:
         marks.setdefault("verdict", "failed")
         note = f"**This cell failed.** {cell.error}" + (f"\n\n{cell.note}" if cell.note else "")
+    if left_out:
+        first, _, rest = note.partition("\n\n")
+        missing = f"Too large to be copied here: {', '.join(left_out)}. See {cell.folder}."
+        note = "\n\n".join(part for part in (first, missing, rest) if part)
     return tags(marks, note)
 
 

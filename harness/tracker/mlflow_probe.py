@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import http.client
 import queue
+import socket
 import threading
+from collections.abc import Callable
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 
 def unreachable(url: str, seconds: float) -> str:
-    """Why nothing answers at ``url`` within ``seconds``; empty when something does, whatever it says.
+    """Why nothing answers at ``url`` within ``seconds``; empty when something does, whatever it says."""
+    return _in_time(lambda: _ask(url, seconds), seconds)
 
-    The question is asked in a thread, because looking up a host name knows no time limit.
-    """
+
+def closed_port(host: str, port: int, seconds: float) -> str:
+    """Why nothing accepts a connection at ``host`` and ``port`` within ``seconds``; empty when something does."""
+    return _in_time(lambda: _knock(host, port, seconds), seconds)
+
+
+def _in_time(question: Callable[[], str], seconds: float) -> str:
+    """The answer to a question asked in a thread, because looking up a host name knows no time limit."""
     answer: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=lambda: answer.put(_ask(url, seconds)), daemon=True).start()
+    threading.Thread(target=lambda: answer.put(question()), daemon=True).start()
     try:
         return answer.get(timeout=seconds + 1.0)
     except queue.Empty:
         return f"no answer within {seconds:.0f} s"
+
+
+def _knock(host: str, port: int, seconds: float) -> str:
+    try:
+        socket.create_connection((host, port), timeout=seconds).close()
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "strerror", None) or error)
+    return ""
 
 
 def _ask(url: str, seconds: float) -> str:

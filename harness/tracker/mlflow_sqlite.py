@@ -13,10 +13,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from harness.errors import StoreError
+from harness.tracker.mlflow_wal import wait_less, write_ahead
 
 LOCK_SECONDS = 120.0
 _BUSY_SECONDS = 20.0
-_ELSEWHERE = "name another place with tracker.uri=sqlite:////path/mlflow.db"
+_ELSEWHERE = "name another place with tracker.uri=sqlite:////path/mlflow.db, or with HARNESS_ROOT=/path for all that is written"
 
 
 def sqlite_path(uri: str) -> Path | None:
@@ -39,6 +40,8 @@ def usable(path: Path) -> Iterator[None]:
         raise _unwritable(path, str(error.strerror)) from error
     with _held(lock):
         _check(path)
+        write_ahead(path)
+        wait_less(path)
         yield
 
 

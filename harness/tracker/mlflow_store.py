@@ -1,15 +1,15 @@
-"""The place that MLflow writes to: its address, a client for it, and the experiment in it."""
+"""The place that MLflow writes to: a client for it, seen to work, and the experiment in it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from harness.errors import StoreError
+from harness.tracker.mlflow_address import DATABASES, WEB, kind_of, shown
+from harness.tracker.mlflow_database import check_database
 from harness.tracker.mlflow_probe import unreachable
 from harness.tracker.mlflow_sqlite import sqlite_path, usable
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 PROBE_SECONDS = 4.0
-_ADVICE = "Use tracker.uri=sqlite:////absolute/path/mlflow.db or a server's http:// address."
+# What to do ends every message, and depends on how far the sweep has come.
+OPENING = (
+    "Nothing has run yet: mend or start the store, or correct tracker.uri (or MLFLOW_TRACKING_URI). Without either, "
+    "results go into mlruns/; tracker=none tracks nothing."
+)
+RECORDING = "All results are in the output folder; mend the store and run the same command again."
 _ENVIRONMENT = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     # Our own lines hold better links.
@@ -26,52 +31,38 @@ _ENVIRONMENT = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
 }
+# Clients of stores that were seen to work, by process (a fork may not share connections) and address.
+_CLIENTS: dict[tuple[int, str], MlflowClient] = {}
 
 
-def store_uri(uri: str | None, folder: Path) -> str:
-    """The address to use: ``uri``, else ``MLFLOW_TRACKING_URI``, else SQLite in ``folder``; SQLite paths made absolute.
-
-    Raises ``StoreError`` for addresses that can't work (a folder, in memory) and for those that hold a password.
-    """
-    given = uri or os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{folder.absolute()}/mlflow.db"
-    scheme = given.split(":", 1)[0] if ":" in given else "file"
-    if scheme == "file":
-        raise StoreError(
-            f"The tracking store {given} is a folder, which MLflow no longer accepts. {_ADVICE}", where=given
-        )
-    if scheme == "sqlite":
-        path = given.partition("://")[2].removeprefix("/")
-        if not path or path == ":memory:":
-            raise StoreError(
-                f"The tracking store {given} is in memory, unseen by other processes. {_ADVICE}", where=given
-            )
-        return f"sqlite:///{Path(path).absolute()}"
-    parts = urlsplit(given)
-    if parts.password and scheme in {"http", "https"}:
-        raise StoreError(
-            f"The tracking address of {parts.hostname} holds a password, which would end up in files and logs. Put it into "
-            "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD instead.",
-            where=parts.hostname,
-        )
-    return given.rstrip("/")
-
-
-def connect(uri: str) -> MlflowClient:
+def connect(uri: str, remedy: str = OPENING) -> MlflowClient:
     """A client for a store that was seen to work; a SQLite store is created if need be.
 
-    Raises ``StoreError`` within seconds when a server doesn't answer or a file can't be read or written.
+    Raises ``StoreError``, ended by ``remedy``, within seconds when a server doesn't answer or a file can't be read or
+    written.
     """
-    if uri.startswith(("http://", "https://")):
-        _check_answers(uri)
+    if kind_of(uri) in WEB:
+        _check_answers(uri, remedy)
+    elif kind_of(uri) in DATABASES:
+        check_database(uri, PROBE_SECONDS, remedy)
     path = sqlite_path(uri)
-    with usable(path) if path else nullcontext(), store_errors(uri):
+    with usable(path) if path else nullcontext(), store_errors(uri, remedy):
         client = _client(uri)
         client.search_experiments(max_results=1)
+    _CLIENTS[os.getpid(), uri] = client
     return client
 
 
+def connected(uri: str) -> MlflowClient:
+    """The client of this process for a store that was seen to work before, else a new one.
+
+    A store that died since then shows when it is used, within ``store_errors``.
+    """
+    return _CLIENTS.get((os.getpid(), uri)) or connect(uri, RECORDING)
+
+
 @contextmanager
-def store_errors(uri: str) -> Iterator[None]:
+def store_errors(uri: str, remedy: str = RECORDING) -> Iterator[None]:
     """Turns whatever MLflow, the database or the network raises into one ``StoreError`` that says what to do."""
     _prepare()
     from mlflow.exceptions import MlflowException
@@ -81,12 +72,13 @@ def store_errors(uri: str) -> Iterator[None]:
         yield
     except (MlflowException, SQLAlchemyError, OSError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        remedy = "All results are in the output folder; mend the store and run the same command again."
         if "out-of-date database schema" in str(error):
-            remedy = f"Another version of MLflow wrote it: copy it, then run 'mlflow db upgrade {uri}'."
-        shown = _without_password(uri)
+            remedy = (
+                f"Another version of MLflow wrote it: copy it, then run 'mlflow db upgrade {shown(uri)}'."
+            )
+        reason = shown(lines[0]).rstrip(".")
         raise StoreError(
-            f"The tracking store {shown} can't be used: {lines[0].rstrip('.')}. {remedy}", where=shown
+            f"The tracking store {shown(uri)} can't be used: {reason}. {remedy}", where=shown(uri)
         ) from error
 
 
@@ -99,7 +91,7 @@ def experiment_id(client: MlflowClient, uri: str, name: str) -> str:
 
     path = sqlite_path(uri)
     artifacts = (path.parent / "artifacts").as_uri() if path else None
-    with store_errors(uri):
+    with store_errors(uri, OPENING):
         found = client.get_experiment_by_name(name)
         if found is None:
             tags = {"mlflow.experimentKind": "custom_model_development"}
@@ -111,23 +103,18 @@ def experiment_id(client: MlflowClient, uri: str, name: str) -> str:
                 if found is None:
                     raise
     if found.lifecycle_stage == "deleted":
-        shown = _without_password(uri)
         raise StoreError(
-            f"The experiment '{name}' was deleted in {shown}. Choose another name with tracker.experiment=NAME, or restore it: "
-            f"MLFLOW_TRACKING_URI={shown} mlflow experiments restore --experiment-id {found.experiment_id}",
-            where=shown,
+            f"The experiment '{name}' was deleted in {shown(uri)}. Choose another name with tracker.experiment=NAME, or "
+            f"restore it: MLFLOW_TRACKING_URI={shown(uri)} mlflow experiments restore --experiment-id {found.experiment_id}",
+            where=shown(uri),
         )
     return str(found.experiment_id)
 
 
-def _check_answers(uri: str) -> None:
+def _check_answers(uri: str, remedy: str) -> None:
     reason = unreachable(f"{uri}/health", PROBE_SECONDS)
     if reason:
-        raise StoreError(
-            f"No tracking server answers at {uri} ({reason}). Start it or correct tracker.uri (or MLFLOW_TRACKING_URI); "
-            "without either, results go into mlruns/.",
-            where=uri,
-        )
+        raise StoreError(f"No tracking server answers at {uri} ({reason}). {remedy}", where=uri)
 
 
 def _client(uri: str) -> MlflowClient:
@@ -137,6 +124,8 @@ def _client(uri: str) -> MlflowClient:
 
     for logger in ("mlflow", "alembic"):
         logging.getLogger(logger).setLevel(logging.ERROR)
+    # It logs a traceback of every error that it raises as well.
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
     return MlflowClient(tracking_uri=uri)
 
 
@@ -145,8 +134,3 @@ def _prepare() -> None:
         os.environ.setdefault(name, value)
     # With it, every run that MLflow's own functions open would be that one run.
     os.environ.pop("MLFLOW_RUN_ID", None)
-
-
-def _without_password(uri: str) -> str:
-    password = urlsplit(uri).password
-    return uri.replace(f":{password}@", ":***@") if password else uri

@@ -11,6 +11,10 @@ from harness.view.terminal import Column, columns, legend
 # A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
 NOTE_ROWS, NOTE_COLUMNS = 10, 5
 FILE_COLUMNS = 8
+# As many of the cells that share the highest score are named.
+NAMED = 3
+# Below it, one question moves a score by two points or more.
+FEW_QUESTIONS = 50
 
 
 def leaderboard(
@@ -24,7 +28,7 @@ def leaderboard(
     """The description of the sweep's run (ten cells at most), and the whole leaderboard.
 
     ``cells``: finished ones as their ``result.json``, best first; ``failures``: ``name`` and ``error``. ``k`` is the cut-off
-    of the columns. Without ``same_chunks``, metrics that depend on the chunking are marked with an asterisk. An interval
+    of the columns. Equal scores are said to be equal, whatever cell stands first; few questions are said to be few. Without ``same_chunks``, metrics that depend on the chunking are marked with an asterisk. An interval
     (``_lo``, ``_hi``) of the primary metric is shown where there is one.
     """
     values = [dict(cell.get("health", {})) | dict(cell["metrics"]) for cell in cells]
@@ -32,7 +36,7 @@ def leaderboard(
         c for c in columns(primary, k, same_chunks=same_chunks) if any(c.metric in row for row in values)
     ]
     names = [str(cell["name"]) for cell in cells]
-    first = _first_line(names, values, primary, len(failures))
+    first = _first_line(names, values, primary, len(failures)) + _few_questions(cells)
     legends = [f"- {_head(column)}: {_meaning(column)}" for column in shown[: FILE_COLUMNS - 1]]
     if any(not column.comparable for column in shown[: FILE_COLUMNS - 1]):
         legends.append("- \\*: comparable only between cells with the same chunks; never decides here")
@@ -57,13 +61,31 @@ def leaderboard(
 def _first_line(
     names: Sequence[str], values: Sequence[Mapping[str, float]], primary: str, failed: int
 ) -> str:
-    """Which cell stands first and by what; says "highest", as nothing here tests whether it is better."""
+    """Which cells stand first and by what; says "highest", as nothing here tests whether one is better."""
     if not names:
         return f"**No cell finished**; {failed} failed."
-    text = f"**{_plain(names[0])}** has the highest {primary}: {_interval(values[0], primary)}."
+    best = values[0].get(primary, math.nan)
+    tied = [name for name, row in zip(names, values, strict=True) if row.get(primary) == best]
     if len(names) == 1:
         text = f"**{_plain(names[0])}**: {primary} {_interval(values[0], primary)}."
+    elif len(tied) > 1:
+        some = ", ".join(f"**{_plain(name)}**" for name in tied[:NAMED])
+        link = "among them" if len(tied) > NAMED else "namely"
+        share = f"{len(tied)} of {len(names)} cells share the highest {primary}"
+        text = f"{share}: {_text(primary, values[0])}, {link} {some}."
+    else:
+        text = f"**{_plain(names[0])}** has the highest {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {len(names) + failed} cells failed." if failed else "")
+
+
+def _few_questions(cells: Sequence[Mapping[str, Any]]) -> str:
+    """How coarse the scores are when there are few questions; empty when there are many, or none is known."""
+    count = sum(cells[0].get("questions", {}).values()) if cells else 0
+    if not 0 < count < FEW_QUESTIONS:
+        return ""
+    points = f"{100 / count:.1f}".removesuffix(".0")
+    questions = "1 question" if count == 1 else f"{count} questions"
+    return f" Only {questions}: one question more or less moves a cell by {points} points."
 
 
 def _table(

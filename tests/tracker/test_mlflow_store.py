@@ -11,8 +11,9 @@ from tracker_records import sweep_record
 
 from harness.errors import StoreError
 from harness.tracker.mlflow import MlflowTracker
+from harness.tracker.mlflow_address import store_uri
 from harness.tracker.mlflow_probe import unreachable
-from harness.tracker.mlflow_store import connect, store_uri
+from harness.tracker.mlflow_store import connect
 
 OPEN_AND_RECORD = """
 import sys
@@ -56,9 +57,12 @@ def test_a_silent_server_is_given_up() -> None:
 
 
 def test_a_folder_that_cant_be_made(tmp_path: Path) -> None:
-    """Not writable: the path and the reason are named."""
+    """Not writable: the path, the reason and both settings that name another place."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"file/mlflow\.db can't be written: (Not a directory|File exists)"):
+    words = (
+        r"file/mlflow\.db can't be written: (Not a directory|File exists).*tracker\.uri=.*HARNESS_ROOT=/path"
+    )
+    with pytest.raises(StoreError, match=words):
         MlflowTracker(folder=tmp_path / "file").open_sweep(sweep_record(tmp_path))
 
 
@@ -81,7 +85,7 @@ def test_a_deleted_experiment(tmp_path: Path) -> None:
         MlflowTracker(folder=tmp_path, experiment="mine").open_sweep(sweep_record(tmp_path))
 
 
-@pytest.mark.parametrize("uri", ["file:./mlruns", "file:///tmp/mlruns", "mlruns"])
+@pytest.mark.parametrize("uri", ["file:./mlruns", "file:///tmp/mlruns", "./mlruns"])
 def test_a_folder_as_store_is_refused(uri: str) -> None:
     """MLflow accepts folders no longer; the message says what to write instead."""
     with pytest.raises(StoreError, match=r"is a folder.*sqlite:////"):

@@ -117,6 +117,23 @@ def test_the_parent_has_settings_description_and_files(recorded: Recorded) -> No
     assert [file.path for file in files] == ["leaderboard.md"]
 
 
+def test_the_command_is_a_tag_of_the_parent(tmp_path: Path, store: Path) -> None:
+    """It is no setting; up to 5,000 characters of it are kept, without a password, and all other params stay params."""
+    from dataclasses import replace
+
+    sweep = sweep_record(tmp_path)
+    command = "python -m harness tracker.uri=postgresql://me:geheim@h/d " + "x" * 6000
+    tracker = MlflowTracker(folder=store)
+    handle = tracker.open_sweep(
+        replace(sweep, params={**sweep.params, "command": command, "chunker.overlap": "32"})
+    )
+    data = MlflowClient(tracking_uri=handle["uri"]).get_run(handle["run_id"]).data
+    assert data.tags["harness.command"] == command.replace("geheim", "***")[:5000]
+    assert "command" not in data.params
+    assert data.params["chunker.overlap"] == "32"
+    tracker.abort_sweep(handle, "")
+
+
 def test_files_of_a_cell_become_artifacts_beside_the_store(recorded: Recorded, store: Path) -> None:
     """Result files are copied, hidden ones and logs are not."""
     files = recorded.client.list_artifacts(recorded.cell.info.run_id)
@@ -213,10 +230,12 @@ def test_a_cell_that_cant_be_written_is_closed(
     tracker = MlflowTracker(folder=store)
     handle = tracker.open_sweep(sweep_record(tmp_path))
 
-    def full(self: MlflowClient, *words: object, **more: object) -> None:
+    def full(self: object, *words: object, **more: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(MlflowClient, "log_artifact", full)
+    monkeypatch.setattr(
+        "mlflow.store.artifact.local_artifact_repo.LocalArtifactRepository.log_artifact", full
+    )
     with pytest.raises(StoreError, match=r"No space left on device.*in the output folder"):
         tracker.record_cell(handle, cell_record(tmp_path / "0"))
     client = MlflowClient(tracking_uri=handle["uri"])

@@ -17,13 +17,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def python(code: str, *words: str) -> subprocess.Popen[str]:
+def python(code: str, *words: str, stdin: int | None = None) -> subprocess.Popen[str]:
     """A process of its own that runs ``code`` with the project importable."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         env=environment,
         text=True,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from harness.view.figures import write_figures
 
@@ -80,27 +82,66 @@ def test_the_same_values_give_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "heatmap.png").read_bytes() == (tmp_path / "b" / "heatmap.png").read_bytes()
 
 
-def test_names_at_the_ends_of_lines_do_not_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve lines that end in the same place still have twelve readable names."""
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
-
-    figures: list[Figure] = []
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures that were written, in their order."""
+    written: list[Figure] = []
     real = Figure.savefig
 
     def savefig(self: Figure, *words: Any, **more: Any) -> None:
         real(self, *words, **more)
-        figures.append(self)
+        written.append(self)
 
     monkeypatch.setattr(Figure, "savefig", savefig)
-    drawn(tmp_path, [cell(f"model{i}", "256", 0.8 + i / 1000) for i in range(12)], {})
+    return written
+
+
+def names(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_names_at_the_ends_of_lines_do_not_overlap(tmp_path: Path, figures: list[Figure]) -> None:
+    """Eight lines that end in the same place still have eight readable names."""
+    drawn(tmp_path, [cell(f"model{i}", "256", 0.8 + i / 1000) for i in range(8)], {})
     for figure in figures:
         # An annotation's own extent would hold its leader line too.
         boxes = sorted(
             (Text.get_window_extent(text) for text in figure.axes[0].texts), key=lambda box: box.y0
         )
-        assert len(boxes) == 12
+        assert len(boxes) == 8
         assert all(low.y1 <= high.y0 + 1 for low, high in itertools.pairwise(boxes))
+
+
+def test_of_many_lines_the_best_and_the_worst_are_named(tmp_path: Path, figures: list[Figure]) -> None:
+    """Six best by the primary metric and the worst, in whatever order the cells come; grey ones are counted."""
+    cells = [cell(f"m{i}", "256", 0.5 + i / 100) for i in (3, 8, 1, 0, 7, 2, 6, 4, 5)]
+    drawn(tmp_path, cells, {})
+    for figure in figures:
+        axis = figure.axes[0]
+        assert sorted(names(figure)) == [f"m{i} · 256" for i in (0, 3, 4, 5, 6, 7, 8)]
+        assert axis.get_title("left") == "best 6 and worst in colour, 2 more cells in grey"
+        assert sorted(line.get_linewidth() for line in axis.lines) == [0.7] * 2 + [2] * 7
+    drawn(tmp_path, cells[:8], {})
+    assert len(names(figures[-1])) == 8
+    assert figures[-1].axes[0].get_title("left") == ""
+
+
+def test_lines_that_coincide_share_a_name(tmp_path: Path, figures: list[Figure]) -> None:
+    """Two names and a count; ten cells on three lines are not too many to be told apart."""
+    cells = [cell(f"a{i}", "256", 0.9) for i in range(5)]
+    cells += [cell(f"b{i}", "256", 0.8) for i in range(2)] + [cell("c", "256", 0.7)]
+    drawn(tmp_path, cells, {})
+    for figure in figures:
+        assert sorted(names(figure)) == ["a0 · 256, a1 · 256 and 3 more", "b0 · 256, b1 · 256", "c · 256"]
+
+
+def test_a_heat_map_says_what_it_leaves_out(tmp_path: Path, figures: list[Figure]) -> None:
+    """With more than two swept settings a field is the best over the others, which stand in the title."""
+    axes = AXES | {"chunker.overlap": ["0", "32"], "rerank": ["none", "cross"], "corpus": ["one"]}
+    drawn(tmp_path, CELLS, axes)
+    assert figures[-1].axes[0].get_title("left") == "recall_at_2000_tokens (best over overlap, rerank)"
+    drawn(tmp_path, CELLS, AXES)
+    assert figures[-1].axes[0].get_title("left") == "recall_at_2000_tokens"
 
 
 def test_pyplot_is_left_alone(tmp_path: Path) -> None:
