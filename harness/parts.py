@@ -121,6 +121,7 @@ def metrics(config: DictConfig) -> Metrics:
 def retriever(config: DictConfig) -> KeptRetriever:
     """The retriever behind the store of its rankings."""
     settings = {group: _key(config, group) for group in ("retriever", "index")}
+    settings["cache_dtype"] = str(config.cache_dtype)
     digest = inputs(config).corpus.digest
     return KeptRetriever(_new(config, "retriever"), Path(str(config.cache)) / "rankings", settings, digest)
 
@@ -133,7 +134,7 @@ def tracker(config: DictConfig) -> Tracker:
 
 def model(config: DictConfig) -> CachedModel:
     """The model behind the store of its vectors; one object per process for the same settings, so weights load once."""
-    return _model(_key(config, "model"), str(config.cache))
+    return _model(_key(config, "model"), str(config.cache), str(config.cache_dtype))
 
 
 def cut_offs(config: DictConfig) -> list[int]:
@@ -229,5 +230,5 @@ def _cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chu
 
 
 @lru_cache(maxsize=4)
-def _model(key: str, cache: str) -> CachedModel:
-    return CachedModel(_made(key), EmbeddingStore(Path(cache) / "embeddings"))
+def _model(key: str, cache: str, dtype: str) -> CachedModel:
+    return CachedModel(_made(key), EmbeddingStore(Path(cache) / "embeddings", dtype))

@@ -11,11 +11,11 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from harness.errors import StoreError
+from harness.errors import SettingError, StoreError
 from harness.progress import bar
 from harness.records import Encoded, IntArray
 from harness.store.archive import write_bytes
-from harness.store.shard import HASH, Hashes, put, take
+from harness.store.shard import HASH, VECTORS, Hashes, put, take
 from harness.store.space import Space
 from harness.store.used import mark_used
 
@@ -49,10 +49,19 @@ class Encoder(Protocol):
 
 
 class EmbeddingStore:
-    """A folder of embeddings. Nothing is created before something is written."""
+    """A folder of embeddings. Nothing is created before something is written.
 
-    def __init__(self, folder: str | Path) -> None:
+    ``dtype``: ``float32``, or ``float16`` for half the disk; then every vector is rounded before its first use too, so that a result
+    never depends on what was kept. Raises ``SettingError`` for another.
+    """
+
+    def __init__(self, folder: str | Path, dtype: str = "float32") -> None:
+        if dtype not in VECTORS:
+            raise SettingError(
+                f"cache_dtype is {dtype}; it must be {' or '.join(VECTORS)}.", key="cache_dtype"
+            )
         self.folder = Path(folder)
+        self.dtype = dtype
 
     def space(self, identity: Mapping[str, Any], role: Role) -> Space:
         """The embeddings of one model in one role.
@@ -60,9 +69,20 @@ class EmbeddingStore:
         The other role's prompt is no part of the key: another question prompt must not cost the passages.
         """
         other = "query_prompt" if role == "document" else "document_prompt"
-        key = {"scheme": _SCHEME, "role": role, "model": {k: v for k, v in identity.items() if k != other}}
+        key: dict[str, Any] = {
+            "scheme": _SCHEME,
+            "role": role,
+            "model": {k: v for k, v in identity.items() if k != other},
+        }
+        if self.dtype != "float32":
+            key["dtype"] = self.dtype
         text = json.dumps(key, sort_keys=True, ensure_ascii=True)
-        return Space(self.folder / hashlib.sha256(text.encode()).hexdigest()[:32], int(identity["dim"]))
+        folder = self.folder / hashlib.sha256(text.encode()).hexdigest()[:32]
+        return Space(folder, int(identity["dim"]), self.dtype)
+
+    def as_kept(self, encoded: Encoded) -> Encoded:
+        """What will be read again once ``encoded`` is kept."""
+        return encoded._replace(vectors=encoded.vectors.astype(VECTORS[self.dtype][1]).astype(np.float32))
 
     def prepare(self, space: Space, identity: Mapping[str, Any], role: Role) -> None:
         """Makes the space's folder, with a note for people of what it holds. Raises ``StoreError``."""
@@ -156,7 +176,7 @@ class CachedModel:
             missing = missing[np.argsort(-lengths, kind="stable")]
             for rows, part in self._slices(texts, first, missing, role, encode):
                 self._keep(space, role, unique[rows], part)
-                put(result, rows, part)
+                put(result, rows, self._store.as_kept(part))
             space.tidy()
         if len(unique):
             mark_used(space.folder / NOTE)

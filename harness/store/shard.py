@@ -32,7 +32,11 @@ _DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
     "seen_tokens": ("I64", np.dtype("<i8")),
     "seen_chars": ("I64", np.dtype("<i8")),
     "crc32": ("U32", np.dtype("<u4")),
-    "vectors": ("F32", np.dtype("<f4")),
+}
+# How the numbers of vectors are stored: the name in the file, and by what name people ask for it.
+VECTORS: dict[str, tuple[str, np.dtype[Any]]] = {
+    "float32": ("F32", np.dtype("<f4")),
+    "float16": ("F16", np.dtype("<f2")),
 }
 
 
@@ -55,12 +59,13 @@ class DamagedShardError(Exception):
 
 
 class Place(NamedTuple):
-    """Where the vectors lie in the file: byte ``offset`` of the first, ``rows``, ``dim``, and the file's size."""
+    """Where the vectors lie in the file: byte ``offset`` of the first, ``rows``, ``dim``, the file's size, and the kind of number."""
 
     offset: int
     rows: int
     dim: int
     size: int
+    dtype: np.dtype[Any]
 
 
 class Shard:
@@ -93,20 +98,20 @@ class Shard:
         if self.path.stat().st_size != place.size:
             raise DamagedShardError("its size has changed")
         mapped = np.memmap(
-            self.path, dtype="<f4", mode="r", offset=place.offset, shape=(place.rows, place.dim)
+            self.path, dtype=place.dtype, mode="r", offset=place.offset, shape=(place.rows, place.dim)
         )
-        vectors = np.array(mapped[rows], dtype=np.float32)
+        vectors = np.array(mapped[rows])
         self._check(rows, vectors)
         index = self._index
         seen = (index[name][rows].astype(np.int64) for name in ("tokens", "seen_tokens", "seen_chars"))
-        return Encoded(vectors, *seen), ~self._damaged[rows]
+        return Encoded(vectors.astype(np.float32, copy=False), *seen), ~self._damaged[rows]
 
     @property
     def damaged(self) -> int:
         """How many rows were found damaged so far."""
         return int(self._damaged.sum())
 
-    def _check(self, rows: IntArray, vectors: npt.NDArray[np.float32]) -> None:
+    def _check(self, rows: IntArray, vectors: npt.NDArray[Any]) -> None:
         todo = np.flatnonzero(~self._sound[rows])
         sums = np.fromiter((zlib.crc32(vectors[i]) for i in todo.tolist()), dtype=np.uint32, count=len(todo))
         good = sums == self._index["crc32"][rows[todo]]
@@ -114,15 +119,15 @@ class Shard:
         self._damaged[rows[todo[~good]]] = True
 
 
-def write_shard(folder: Path, hashes: Hashes, encoded: Encoded) -> Path:
+def write_shard(folder: Path, hashes: Hashes, encoded: Encoded, dtype: str = "float32") -> Path:
     """Writes the rows aside, makes sure they are on disk, and renames; gives the shard's path.
 
-    Hashes must be unique; the file's name holds the number of rows. Raises ``OSError``.
+    Hashes must be unique; the file's name holds the number of rows. ``dtype``: a name in ``VECTORS``. Raises ``OSError``.
     """
     from safetensors.numpy import save
 
     order = np.argsort(hashes)
-    vectors = np.ascontiguousarray(encoded.vectors[order], dtype="<f4")
+    vectors = np.ascontiguousarray(encoded.vectors[order], dtype=VECTORS[dtype][1])
     index: dict[str, npt.NDArray[Any]] = {
         "hashes": np.ascontiguousarray(hashes[order]).view(np.uint8).reshape(-1, HASH.itemsize),
         "tokens": encoded.tokens[order].astype("<i8"),
@@ -172,14 +177,15 @@ def _open(path: Path) -> tuple[dict[str, npt.NDArray[Any]], Place]:
             rows, dim = (int(number) for number in header["vectors"]["shape"])
             begin, end = (int(number) for number in header["vectors"]["data_offsets"])
             expected = int(header["__metadata__"]["index_crc32"])
+            dtype = dict(VECTORS.values())[header["vectors"]["dtype"]]
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedShardError(f"its header can't be read ({type(error).__name__})") from error
     offset = 8 + length + begin
     if _index_crc(index, (rows, dim)) != expected or len(index["hashes"]) != rows or not rows:
         raise DamagedShardError("its checksum is wrong")
-    if end - begin != rows * dim * 4 or offset + rows * dim * 4 > size:
+    if end - begin != rows * dim * dtype.itemsize or offset + end - begin > size:
         raise DamagedShardError("it is shorter than it should be")
-    return index, Place(offset, rows, dim, size)
+    return index, Place(offset, rows, dim, size, dtype)
 
 
 def _tensor(file: Any, entry: dict[str, Any], name: str, start: int) -> npt.NDArray[Any]:

@@ -30,9 +30,10 @@ class Space:
     was read once stays right. Two processes that compute the same text both keep it: harmless.
     """
 
-    def __init__(self, folder: Path, dim: int) -> None:
+    def __init__(self, folder: Path, dim: int, dtype: str = "float32") -> None:
         self.folder = folder
         self.dim = dim
+        self.dtype = dtype
         self._shards: dict[Path, Shard] = {}
         self._vanished = False
 
@@ -67,7 +68,7 @@ class Space:
 
     def add(self, hashes: Hashes, encoded: Encoded) -> None:
         """Keeps the rows; they are on disk when this returns. Raises ``OSError``."""
-        self._open(write_shard(self.folder, hashes, encoded))
+        self._open(write_shard(self.folder, hashes, encoded, self.dtype))
 
     def tidy(self) -> None:
         """Merges shards of one size where there are many, rewrites damaged ones, removes what killed writers left."""

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import StoreError
+from harness.errors import SettingError, StoreError
 from harness.records import Encoded
 from harness.store import embeddings
 from harness.store.embeddings import CachedModel, EmbeddingStore
@@ -516,3 +516,27 @@ print(model.texts_embedded, any(m in sys.modules for m in ("torch", "sentence_tr
 
     assert first == "3 True\n"
     assert second == "0 False\n"
+
+
+def test_half_precision_takes_half_the_disk_and_gives_the_same_every_time(tmp_path: Path) -> None:
+    """float16 is a store of its own; what it gives at first, later and after merging is the rounded vector, as float32."""
+    exact = StandIn().encode_documents(TEXTS)
+    expected = exact._replace(vectors=exact.vectors.astype(np.float16).astype(np.float32))
+    wrapped(tmp_path).encode_documents(TEXTS)
+    before = len(shards(tmp_path))
+    model = CachedModel(StandIn(), EmbeddingStore(tmp_path, "float16"))
+    assert same(model.encode_documents(TEXTS), expected)
+    again = CachedModel(StandIn(), EmbeddingStore(tmp_path, "float16"))
+    assert same(again.encode_documents(TEXTS), expected)
+    assert (model.texts_embedded, again.texts_embedded) == (len(TEXTS), 0)
+    assert len(shards(tmp_path)) > before
+    half = sum(shard.stat().st_size for shard in shards(again.folder("document")))
+    full = sum(shard.stat().st_size for shard in shards(wrapped(tmp_path).folder("document")))
+    # 8 numbers a vector, of two bytes less each; the header is as long.
+    assert abs(full - half - len(TEXTS) * 8 * 2) < 100
+
+
+def test_another_precision_of_the_store_is_refused(tmp_path: Path) -> None:
+    """Only what the store can hold."""
+    with pytest.raises(SettingError, match="cache_dtype is int8; it must be float32 or float16"):
+        EmbeddingStore(tmp_path, "int8")
