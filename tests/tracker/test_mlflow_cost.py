@@ -74,6 +74,21 @@ def test_a_new_store_on_a_local_disk_writes_ahead(tmp_path: Path, monkeypatch: p
     assert mode(tmp_path / "False.db") == "delete"
 
 
+def test_only_stores_that_write_ahead_wait_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their connections wait at checkpoints only (1); in the default mode that could damage a store, so they wait (2)."""
+    import sqlalchemy
+
+    for local, waiting in ((True, 1), (False, 2)):
+        monkeypatch.setattr("harness.tracker.mlflow_wal.on_local_disk", lambda _, local=local: local)
+        uri = f"sqlite:///{tmp_path}/{local}.db"
+        connect(uri)
+        for address, expected in ((uri, waiting), (f"sqlite:///{tmp_path}/others.db", 2)):
+            engine = sqlalchemy.create_engine(address)
+            with engine.connect() as connection:
+                assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == expected
+            engine.dispose()
+
+
 def test_local_and_network_disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest mount point counts, a later one hides an earlier, blanks are written as octal numbers."""
     mounts = tmp_path / "mountinfo"
