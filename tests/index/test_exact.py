@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -17,7 +18,7 @@ from harness.index.exact import ExactIndex
 def plain_ranking(scores, groups=None):
     """(score, row) pairs, best first: sorted by -score, then row."""
     if groups is not None:
-        scores = [max(scores[a:b]) if a < b else None for a, b in zip(groups, groups[1:], strict=False)]
+        scores = [max(scores[a:b]) if a < b else None for a, b in itertools.pairwise(groups)]
     pairs = [(-float(s), i) for i, s in enumerate(scores) if s is not None]
     return [i for _, i in sorted(pairs)]
 
