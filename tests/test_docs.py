@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from omegaconf import OmegaConf
 from workplace import Workplace, write_corpus, write_golden
 
 TOP = Path(__file__).parents[1]
@@ -76,6 +77,14 @@ def test_every_option_is_in_the_readme(option):
     row = next(line for line in README.splitlines() if line.startswith(f"| `{option.parent.name}` |"))
 
     assert f"`{option.stem}`" in row
+
+
+def test_every_setting_is_in_the_readme():
+    """The table of settings names every plain setting of conf/config.yaml."""
+    settings = {str(key) for key in OmegaConf.load(TOP / "conf/config.yaml")} - {"defaults", "hydra"}
+    rows = [line.split("|")[1] for line in README.splitlines() if line.startswith("| `")]
+
+    assert settings <= set(re.findall(r"`(\w+)`", " ".join(rows)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
