@@ -150,7 +150,7 @@ def test_nothing_yet(said, tmp_path):
         ("prune=", "error: prune=: give the number of days"),
         ("verify=perhaps", "error: verify=perhaps: give true or false"),
         ("verfy=true", "error: verfy is no setting. Did you mean verify?"),
-        ("zzzz=1", "error: zzzz is no setting. Settings: verify, prune, only, cache,"),
+        ("zzzz=1", "error: zzzz is no setting. Settings: verify, prune, only, backend, cache,"),
         ("prune", "error: 'prune' means nothing here. Words: verify=true, prune=DAYS"),
         ("-m", "error: '-m' means nothing here."),
     ],

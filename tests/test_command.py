@@ -89,7 +89,7 @@ def test_existing_files_are_positional(tmp_path):
             ["model=minlm"],
             r"^model=minlm: there is no such option\. Did you mean minilm\? Options of model: bge",
         ),
-        (["zzzz=1"], r"^zzzz is no setting\. Settings: backend, cache, chunk"),
+        (["zzzz=1"], r"^zzzz is no setting\. Settings: backend, cache, cache_dtype, chunk"),
         (["chunk={"], r"^'chunk=\{' can't be read as key=value"),
         (["model=3"], r"'model=3': a group takes the name of an option"),
     ],
