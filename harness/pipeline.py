@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.index.boundary import unsettled
 from harness.metrics import Metrics
 from harness.metrics.health import health
 from harness.parts import Parts
@@ -78,6 +79,12 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
             )
     figures = health(chunks, encoded, labels.questions)
     figures |= {"documents": len(chunks.documents), "lost_evidence": labels.lost_evidence}
+    if parts.model.is_rounded:
+        k = 5 if 5 in ks else max(ks)
+        # Half precision must not change a ranking in silence.
+        figures["unsettled_questions"] = sum(
+            int(unsettled(ranking, k).sum()) for ranking in rankings.values()
+        )
     measured = dict(parts.retriever.measurements())
     if "index_mb" in measured:
         figures["index_mb"] = measured["index_mb"]

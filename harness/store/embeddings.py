@@ -135,6 +135,11 @@ class CachedModel:
         counts = np.bincount(inverse, minlength=len(unique))
         return int(counts[self._space(role).has(unique)].sum())
 
+    @property
+    def is_rounded(self) -> bool:
+        """True when the store keeps less than float32, so that scores are rounded."""
+        return self._store.dtype != "float32"
+
     def missing(self, texts: Sequence[str], role: Role) -> list[str]:
         """The different texts that would have to be computed, sorted by their hash. Loads no weights."""
         unique, first, _ = _unique(texts)

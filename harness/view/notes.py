@@ -24,6 +24,17 @@ def truncation(name: str, content: Mapping[str, Any]) -> str | None:
     )
 
 
+def rounding(name: str, content: Mapping[str, Any]) -> str | None:
+    """For how many questions half-precision vectors leave the order open, or None."""
+    count = int(content["health"].get("unsettled_questions", 0))
+    if not count:
+        return None
+    return (
+        f"{name}: embeddings kept as float16 are rounded; for {count} of {sum(content['questions'].values())} questions exact ones might "
+        "bring other first rows. cache_dtype=float32 settles them."
+    )
+
+
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the set of questions can't tell: too few of them, several kinds, labels that were lost."""
     if not contents:
@@ -53,9 +64,7 @@ def cell_note(name: str, content: Mapping[str, Any], primary: str) -> str:
     """The Markdown of a cell's page: the deciding metric, then what to know before believing it."""
     kind, count = next(iter(content["questions"].items()))
     lines = [f"**{name}**: {primary} {content['metrics'][primary]:.3f} over {count} {kind} questions."]
-    warning = truncation(name, content)
-    if warning:
-        lines.append(f"⚠ {warning}")
+    lines += [f"⚠ {warning}" for warning in (truncation(name, content), rounding(name, content)) if warning]
     lines += about_questions([content])
     causes = ", ".join(f"{cause} {n}" for cause, n in content["diagnosis"].items())
     lines.append(f"Diagnosis (suspicions, not findings): {causes}.")

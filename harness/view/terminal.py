@@ -206,7 +206,12 @@ def report(
     if contents:
         drawn = table(contents, shown, width())
         lines += ["", *drawn.lines, "", *legend(drawn.columns)]
-    warnings = [note for content in contents if (note := notes.truncation(content["name"], content))]
+    of_cells = (
+        about(content["name"], content)
+        for content in contents
+        for about in (notes.truncation, notes.rounding)
+    )
+    warnings = [warning for warning in of_cells if warning]
     warnings += notes.about_questions(contents)
     if contents and primary not in contents[0]["chunk_independent"] and not same_chunks:
         warnings.append(
