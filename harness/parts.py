@@ -87,7 +87,7 @@ def settings_hold(config: DictConfig) -> None:
         "golden",
         "model",
     ):
-        _new(config, group)
+        _holds(_key(config, group))
 
 
 def inputs(config: DictConfig) -> Inputs:
@@ -173,6 +173,12 @@ def _made(key: str) -> Any:
         while cause is not None and not isinstance(cause, HarnessError):
             cause = cause.__cause__
         raise (cause or SettingError(str(error))) from None
+
+
+@lru_cache(maxsize=256)
+def _holds(key: str) -> None:
+    """Makes a part and forgets it: the cells of a sweep share most of their settings."""
+    _made(key)
 
 
 @lru_cache(maxsize=4)

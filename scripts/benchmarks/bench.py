@@ -36,6 +36,11 @@ class Place:
         for name in ("cache", "outputs"):
             shutil.rmtree(self.root / name, ignore_errors=True)
 
+    def forget(self) -> None:
+        """Forgets what a sweep computes, but not that a model was converted and tried, which is done once per machine."""
+        for name in ("outputs", "cache/embeddings", "cache/rankings", "cache/tokens"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+
     def sweep(self, *words: str) -> float:
         """Seconds of wall time of one sweep. Raises ``CalledProcessError`` when it fails."""
         return run(
@@ -96,8 +101,7 @@ def cold(place: Place, repeat: int) -> None:
         ]
         taken.setdefault(("plain",), []).append(run(plain))
         for key in backends:
-            for name in ("outputs", "cache/embeddings", "cache/rankings", "cache/tokens"):
-                shutil.rmtree(place.root / name, ignore_errors=True)
+            place.forget()
             taken.setdefault(key, []).append(place.sweep(*words, *precise(*key)))
             metrics[key] = place.results()
     base = statistics.median(taken[("plain",)])
@@ -150,7 +154,7 @@ def warm(place: Place, words: list[str], base: float, repeat: int) -> None:
 
 def larger(place: Place) -> None:
     """Two models and three sizes: everything but embedding, as a share of the wall time."""
-    place.fresh()
+    place.forget()
     wall = place.sweep("model=minilm,wordllama", f"chunk={SIZES}")
     embed = sum(result["timing"]["embed_seconds"] for result in place.results())
     share = 1 - embed / wall
