@@ -146,6 +146,9 @@ def collected(
         {"name": found["name"], "error": f"scored, but not tracked: {found['error']}"}
         for found in map(read_json, folder.glob("*/untracked.json"))
     ]
+    failures.sort(
+        key=lambda failure: names.index(failure["name"]) if failure["name"] in names else len(names)
+    )
     # Among equals the one that hands over less comes first.
     contents.sort(
         key=lambda content: (-content["metrics"][primary], content["metrics"].get(cost, 0.0), content["name"])

@@ -60,14 +60,18 @@ def test_one_configuration_is_a_sweep_of_one(workplace):
 
 def test_a_failing_cell_is_on_record_and_the_others_finish(workplace):
     """A model that can't be found: exit code 1, a FAILED run with the message, the other cell scored."""
-    done = workplace.sweep("-m", "model=bge,wordllama", "chunk=16")
+    done = workplace.sweep("-m", "model=bge,wordllama", "chunk=16,32")
 
     assert done.returncode == 1
-    assert "1 cell failed:" in done.stdout
+    assert (
+        "2 cells failed:\n  bge · 16, bge · 32\n" in done.stdout
+    )  # one message for both, in the order of the sweep
     assert "BAAI/bge-small-en-v1.5" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
-    assert [result["name"] for result in workplace.results()] == ["wordllama"]
-    assert sorted(status for _, status, parent in runs(workplace) if parent) == ["FAILED", "FINISHED"]
+    assert [result["name"] for result in workplace.results()] == ["wordllama · 16", "wordllama · 32"]
+    assert (
+        sorted(status for _, status, parent in runs(workplace) if parent) == ["FAILED"] * 2 + ["FINISHED"] * 2
+    )
 
 
 def test_the_same_sweep_twice_gives_the_same_numbers(workplace):
