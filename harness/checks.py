@@ -83,9 +83,21 @@ def checked(words: Words) -> Sweep:
     k = _primary_k(first)
     distinct = {str((c.config.corpus, c.config.golden, c.config.tokenizer)): c.config for c in cells}
     inputs = [parts.inputs(config) for config in distinct.values()]
+    _refuse_different_questions(inputs)
     kinds = {question.kind for given in inputs for question in given.labels.questions}
     primary = _primary(first, axes, k, sorted(kinds, reverse=True))
     return Sweep(words, axes, cells, primary, k, inputs)
+
+
+def _refuse_different_questions(inputs: Sequence[Inputs]) -> None:
+    """Cells are compared on the same questions or not at all: a corpus that loses hard ones would win by it."""
+    sets = [frozenset(question.question_id for question in given.labels.questions) for given in inputs]
+    if len(set(sets)) > 1:
+        raise SettingError(
+            f"The cells would be scored on different questions ({' and '.join(str(len(ids)) for ids in sets)} of them). Where a corpus lost "
+            "labels, golden.keep_lost=true keeps these questions in, as not found; another golden set needs a sweep of its own.",
+            key="golden",
+        )
 
 
 def _check_writable(folder: Path) -> None:

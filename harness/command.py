@@ -178,13 +178,13 @@ def axes(overrides: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _refuse_axis(key: str, values: Sequence[str]) -> None:
-    """Cells that would be the same, or that would differ only in how they are recorded, are no comparison."""
+    """Cells that would be the same, or be measured with different rulers (a tokenizer counts the budgets), are no comparison."""
     twice = [value for value, n in Counter(values).items() if n > 1]
     if twice:
         raise SettingError(
             f"{key} has the value {twice[0]} twice; every cell of a sweep must differ.", key=key
         )
-    if len(values) > 1 and re.match(r"(primary|primary_k|plan|profile|cache|tracker)(\.|$)", key):
+    if len(values) > 1 and re.match(r"(primary|primary_k|plan|profile|cache|tokenizer|tracker)(\.|$)", key):
         raise SettingError(
             f"{key} is the same for a whole sweep; give one value, not {', '.join(values)}.", key=key
         )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from workplace import write_corpus
 
 
 def runs(workplace):
@@ -149,6 +150,7 @@ MISTAKES = [
     (["chunk=16", "chunk=32"], r"chunk is given 2 times"),
     (["-m", "chunk=16,16"], r"chunk has the value 16 twice"),
     (["-m", "primary=mrr,recall_at_5"], r"primary is the same for a whole sweep"),
+    (["-m", "tokenizer=bert,x/y"], r"tokenizer is the same for a whole sweep"),
     (["-chunk=16"], r"-chunk=16 is no flag\. A setting has no dash: chunk=16"),
     (["golden.path="], r"golden\.path is empty"),
     (["cache="], r"cache is empty"),
@@ -278,6 +280,29 @@ def test_half_precision_says_what_it_leaves_open(workplace):
 
     assert "unsettled_questions" not in workplace.results()[-1]["health"]
     assert "float16" not in exact.stdout
+
+
+def test_cells_are_compared_on_the_same_questions_or_not_at_all(workplace):
+    """A corpus that lost a label does not win by a shorter exam: refused, unless the lost one counts as not found."""
+    worse = workplace.root / "worse"
+    write_corpus(worse)
+    (worse / "tea.md").write_text(
+        "# Tea\n\nNothing is said of green tea.\n\nBlack tea takes four minutes in boiling water.\n"
+    )
+    words = ["-m", f"corpus.path={workplace.documents},{worse}", "tracker=none"]
+    refused = workplace.sweep(*words)
+
+    assert refused.returncode == 1
+    assert "The cells would be scored on different questions (5 and 4 of them)" in refused.stderr
+
+    kept = workplace.sweep(*words, "golden.keep_lost=true")
+
+    assert kept.returncode == 0, kept.stderr
+    assert "1 label does not stand in the documents as written and counts as not found." in " ".join(
+        kept.stdout.split()
+    )
+    assert [result["questions"] for result in workplace.results()] == [{"span": 5}, {"span": 5}]
+    assert [result["health"]["lost_evidence"] for result in workplace.results()] == [0, 1]
 
 
 def test_odd_paths_work(workplace):

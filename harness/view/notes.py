@@ -54,9 +54,13 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
         noun = "label does" if missing == 1 else "labels do"
-        lines.append(
-            f"{missing} {noun} not stand in the documents as written; their questions are left out of every score."
+        kept = any(content["config"]["golden"].get("keep_lost") for content in contents)
+        fate = (
+            ("counts" if missing == 1 else "count") + " as not found"
+            if kept
+            else ("keeps its question" if missing == 1 else "keep their questions") + " out of every score"
         )
+        lines.append(f"{missing} {noun} not stand in the documents as written and {fate}.")
     return lines
 
 
