@@ -1,0 +1,102 @@
+"""What a sweep's results allow one to say: which cells are ruled out, which can't be told apart, which is shown to be no worse.
+
+Promises: numbers in, numbers out (no files, no tracker, no words); the same data gives the same verdict (the resampling seed comes from the data);
+nothing is said where the data do not carry it. ``docs/statistics.md`` has the methods, their sources and their measured error rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from harness.records import FloatArray, IntArray
+
+Method: TypeAlias = Literal["bootstrap", "cr2", "none"]
+Status: TypeAlias = Literal["winner", "in play", "ruled out", "not decided"]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The metric of every question in every cell.
+
+    ``values``: float64 (cells, questions), no nan. ``clusters``: int64 (questions,), equal for questions about the same text.
+    ``names``: of the cells. Higher is better.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    clusters: IntArray
+
+
+@dataclass(frozen=True)
+class Interval:
+    """95% limits of a mean or a difference; None where the data carry none."""
+
+    value: float
+    lo: float | None
+    hi: float | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One cell in the verdict.
+
+    ``mean``: its score with its own interval. ``to_best``: cell minus best observed (for the best observed: minus the second), with simultaneous limits.
+    ``no_worse``: shown to lie less than the margin below the best observed. ``lead_share``: share of resamples in which it leads; decides nothing.
+    ``same_as``: the cell with equal results on every question that it counts as one with, or None.
+    """
+
+    name: str
+    mean: Interval
+    to_best: Interval
+    status: Status
+    no_worse: bool
+    lead_share: float
+    same_as: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to a sweep, cells best first.
+
+    ``effective_clusters``: G* = n² / Σ n_c². ``questions_needed``: about how many questions would separate the two best at the observed difference, or
+    None when they are separated or equal. ``detectable``: the smallest difference that so many questions would show in four sweeps of five.
+    ``expected``: the score to expect of what choosing the best picks (cross-fitted), and ``optimism``: how much less that is than the best observed.
+    """
+
+    questions: int
+    clusters: int
+    effective_clusters: float
+    method: Method
+    margin: float
+    winner: str | None
+    standings: Sequence[Standing]
+    questions_needed: int | None
+    detectable: float | None
+    expected: float | None
+    optimism: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, so that no script parses English: decided, winner, in_play, ruled_out (name to margin), questions_needed, ..."""
+        of: Mapping[Status, list[Standing]] = {
+            status: [s for s in self.standings if s.status == status]
+            for status in ("winner", "in play", "ruled out", "not decided")
+        }
+        return {
+            "decided": self.winner is not None,
+            "winner": self.winner,
+            "in_play": [s.name for s in (*of["in play"], *of["not decided"])],
+            "not_decided": [s.name for s in of["not decided"]],
+            "ruled_out": {s.name: s.to_best.value for s in of["ruled out"]},
+            "no_worse": [s.name for s in self.standings if s.no_worse],
+            "questions": self.questions,
+            "clusters": self.clusters,
+            "effective_clusters": self.effective_clusters,
+            "method": self.method,
+            "margin": self.margin,
+            "questions_needed": self.questions_needed,
+            "detectable": self.detectable,
+            "expected": self.expected,
+            "optimism": self.optimism,
+        }
