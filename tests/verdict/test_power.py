@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from harness.verdict.power import detectable, dunnett, questions_needed
+
+
+def found(rng, questions, discordance, difference, sweeps=4000):
+    """Share of simulated pairs whose paired t test finds the better cell at 2.5%."""
+    won, lost = (discordance + difference) / 2, (discordance - difference) / 2
+    draws = rng.random((sweeps, questions))
+    differences = (draws < won).astype(float) - ((draws >= won) & (draws < won + lost))
+    tested = stats.ttest_1samp(differences, 0.0, axis=1, alternative="greater")
+    return float(np.mean(tested.pvalue <= 0.025))
+
+
+@pytest.mark.parametrize("questions", [100, 150, 300, 472])
+def test_a_detectable_difference_is_found_in_four_of_five(questions):
+    """What the check before a sweep announces is what a paired test then finds."""
+    difference = detectable(questions, questions)
+
+    assert difference is not None
+    # 4,000 draws: the standard error is 0.006; the normal approximation of a sparse difference costs some.
+    assert found(np.random.default_rng(questions), questions, 0.15, difference) == pytest.approx(
+        0.8, abs=0.04
+    )
+
+
+def test_detectable_by_hand():
+    """The formula, worked: 300 questions, each its own cluster."""
+    # t(0.975, 299) = 1.96793, z(0.8) = 0.84162: K² = 7.89335; u = K² / 300 = 0.0263112
+    # δ² = 0.15 * u / (1 + u) = 0.00384550, δ = 0.0620121
+    assert detectable(300, 300) == pytest.approx(0.062013, abs=2e-6)
+
+
+def test_more_questions_fewer_clusters_more_cells():
+    """More questions show smaller differences; clustering and further cells ask for larger ones."""
+    assert detectable(600, 600) < detectable(300, 300) < detectable(300, 60) < detectable(300, 60, cells=12)
+
+
+@pytest.mark.parametrize(("questions", "clusters"), [(0, 0), (1, 1), (300, 9), (12, 12)])
+def test_nothing_is_detectable(questions, clusters):
+    """Too few clusters, or too few questions on which two cells can differ: None, not a number."""
+    assert detectable(questions, clusters) is None
+
+
+@pytest.mark.parametrize("cells", [2, 3, 12])
+def test_critical_value_is_dunnetts(cells):
+    """The critical value agrees with the multivariate normal's distribution."""
+    if cells == 2:
+        assert dunnett(2) == pytest.approx(stats.norm.isf(0.025), abs=1e-8)
+        return
+    covariance = np.full((cells - 1, cells - 1), 0.5) + 0.5 * np.eye(cells - 1)
+    inside = stats.multivariate_normal(cov=covariance).cdf(np.full(cells - 1, dunnett(cells)))
+
+    assert inside == pytest.approx(0.975, abs=5e-4)
+
+
+def test_questions_needed_are_enough():
+    """So many questions separate two cells that differ as observed in about four of five."""
+    differences = np.repeat([1.0, -1.0, 0.0], [25, 15, 160])  # +0.05 at discordance 0.2
+    needed = questions_needed(differences, np.arange(200))
+
+    # K² * (0.2 - 0.0025) * (200/199) / 0.0025, K² = (1.97196 + 0.84162)²
+    assert needed == pytest.approx((1.97196 + 0.84162) ** 2 * 0.1975 * 200 / 199 / 0.0025, abs=2)
+    assert found(np.random.default_rng(1), needed, 0.2, 0.05) == pytest.approx(0.8, abs=0.04)
+
+
+def test_questions_needed_in_clusters():
+    """Questions that repeat one another count once: with each asked twice, twice as many are needed."""
+    differences = np.repeat([1.0, -1.0, 0.0], [25, 15, 160])
+    once = questions_needed(differences, np.arange(200))
+    twice = questions_needed(np.repeat(differences, 2), np.repeat(np.arange(200), 2))
+
+    assert once is not None
+    assert twice == pytest.approx(2 * once, abs=2)
+
+
+@pytest.mark.parametrize(
+    "differences", [np.zeros(0), np.zeros(50), np.repeat([1.0, -1.0], 20), np.eye(1, 50)[0]]
+)
+def test_no_number_of_questions(differences):
+    """Equal cells, cells equal on average, or one question that differs: no number is made up."""
+    assert questions_needed(differences, np.arange(len(differences))) is None
+
+
+def test_error_of_questions_needed_is_the_clustered_one():
+    """With unequal clusters the error is the root of the sum of squared cluster residuals."""
+    differences = np.array([0.5, 1.0, 0.0, 0.0, -0.5, 1.0])
+    clusters = np.array([0, 0, 1, 2, 2, 3])
+    # mean 1/3; residual sums 1.5-2/3, -1/3, -0.5-2/3, 1-1/3: squares .69444 + .11111 + 1.36111 + .44444 = 2.61111
+    error = sqrt(2.6111111 * 4 / 3) / 6
+    critical = stats.t.isf(0.025, 3.6 - 1) + stats.norm.isf(0.2)  # G* = 36 / (4 + 1 + 4 + 1)
+
+    assert questions_needed(differences, clusters) == int(np.ceil(6 * (critical * error * 3) ** 2))
