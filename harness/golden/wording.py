@@ -1,0 +1,59 @@
+"""Texts as sequences of lower-cased words, the same for every script."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from functools import cache
+from itertools import groupby
+
+# Written without blanks: Thai, Lao, Myanmar, Khmer; kana, Han and their compatibility forms. Korean has blanks.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+def units(text: str) -> list[str]:
+    r"""The words of ``text`` in order, lower-cased: runs of ``\w`` and combining marks.
+
+    Scripts that are written without blanks come character by character.
+    """
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return _units().findall(text.lower())
+
+
+def words(text: str) -> list[str]:
+    """As ``units``, but scripts without blanks come as pairs of neighbouring characters (a single one stays alone).
+
+    One character of Chinese is too common to tell two texts apart.
+    """
+    found = units(text)
+    if text.isascii():
+        return found
+    result: list[str] = []
+    for is_unspaced, run in groupby(found, key=lambda unit: _UNSPACED.match(unit) is not None):
+        some = list(run)
+        pairs = [one + other for one, other in zip(some, some[1:], strict=False)]
+        result += (pairs or some) if is_unspaced else some
+    return result
+
+
+def size(text: str) -> int:
+    """Characters, those of scripts without blanks counted twice: about as much is said by texts of one size."""
+    return len(text) if text.isascii() else len(text) + len(_UNSPACED.findall(text))
+
+
+@cache
+def _units() -> re.Pattern[str]:
+    marks = [code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in {"Mn", "Mc"}]
+    ranges: list[list[int]] = []
+    for code in marks:
+        if ranges and code == ranges[-1][1] + 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    mark = "".join(f"{chr(low)}-{chr(high)}" for low, high in ranges)
+    return re.compile(rf"[{UNSPACED}][{mark}]*|(?:(?![{UNSPACED}])[\w{mark}])+")
