@@ -65,9 +65,9 @@ def parts(config: DictConfig) -> Parts:
     _ = chunker(config)
     return Parts(
         metrics=metrics(config),
-        index=_new(config, "index"),
+        index=new(config, "index"),
         retriever=retriever(config),
-        reranker=_new(config, "reranker"),
+        reranker=new(config, "reranker"),
         model=model(config),
         inputs=inputs(config),
         chunks=chunks(config),
@@ -108,27 +108,27 @@ def chunks(config: DictConfig) -> Chunks:
 
 def chunker(config: DictConfig) -> Chunker:
     """The chunker alone: its settings are checked without reading a document."""
-    made: Chunker = _new(config, "chunker")
+    made: Chunker = new(config, "chunker")
     return made
 
 
 def metrics(config: DictConfig) -> Metrics:
     """The metrics alone."""
-    made: Metrics = _new(config, "metrics")
+    made: Metrics = new(config, "metrics")
     return made
 
 
 def retriever(config: DictConfig) -> KeptRetriever:
     """The retriever behind the store of its rankings."""
-    settings = {group: _key(config, group) for group in ("retriever", "index")}
-    settings["cache_dtype"] = str(config.cache_dtype)
-    digest = inputs(config).corpus.digest
-    return KeptRetriever(_new(config, "retriever"), Path(str(config.cache)) / "rankings", settings, digest)
+    made, settings = new(config, "retriever"), {"retriever": _key(config, "retriever")}
+    if made.uses_model:
+        settings |= {"index": _key(config, "index"), "cache_dtype": str(config.cache_dtype)}
+    return KeptRetriever(made, Path(str(config.cache)) / "rankings", settings, inputs(config).corpus.digest)
 
 
 def tracker(config: DictConfig) -> Tracker:
     """The tracker alone."""
-    made: Tracker = _new(config, "tracker")
+    made: Tracker = new(config, "tracker")
     return made
 
 
@@ -160,7 +160,8 @@ def _key(config: DictConfig, group: str) -> str:
         ) from error
 
 
-def _new(config: DictConfig, group: str) -> Any:
+def new(config: DictConfig, group: str) -> Any:
+    """The object of one group, new. Raises what its constructor has to say."""
     return _made(_key(config, group))
 
 
