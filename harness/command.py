@@ -27,7 +27,7 @@ from harness.paths import conf_folder, register_resolvers
 
 # Values of these keys are paths, addresses or ids: text, whatever signs they hold.
 _TEXT_KEY = re.compile(
-    r"(^|\.)(path|file|folder|uri|url|chunks|experiment|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$"
+    r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|experiment|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$"
 )
 
 

@@ -22,7 +22,12 @@ _STATES: tuple[State, ...] = ("VALID", "MOVED", "CHANGED", "LOST")  # best first
 _REASONS_SHOWN = 3
 
 
-class _Unit(NamedTuple):
+class Unit(NamedTuple):
+    """One evidence with its alternatives, checked: where it stands now (None when it can't be scored), and why not.
+
+    ``is_mendable``: the reason says what to write instead.
+    """
+
     state: State
     evidence: Evidence | None
     reason: str
@@ -47,22 +52,17 @@ def anchor(
     reasons; ``no_documents`` says of document ids why there is none. Raises ``InputError`` when no question is left, or no evidence at
     all was found.
     """
-    # In the order of the file: each run then gives the same reasons.
-    wanted = dict.fromkeys(
-        place for question in questions for unit in question.evidence for place in unit.places
-    )
-    placed = place_all(wanted, documents, no_documents)
     ids = {document.doc_id for document in documents}
     kept: list[Question] = []
     reasons = dict(left_out or {})
-    checked = [[_unit(evidence, placed) for evidence in question.evidence] for question in questions]
+    checked = check_units([question.evidence for question in questions], documents, no_documents)
     for question, units in zip(questions, checked, strict=True):
         if keep_lost or all(unit.evidence for unit in units):
             pairs = zip(units, question.evidence, strict=True)
             evidence = tuple(unit.evidence or _nowhere(label, ids) for unit, label in pairs)
             kept.append(replace(question, evidence=evidence))
         else:
-            reasons[question.question_id] = _reason(units)
+            reasons[question.question_id] = reason_of(units)
     states = Counter(unit.state for units in checked for unit in units)
     labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest)
     if not kept or not states["VALID"] + states["MOVED"]:
@@ -70,7 +70,19 @@ def anchor(
     return labels
 
 
-def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> _Unit:
+def check_units(
+    labels: Sequence[Sequence[Evidence]],
+    documents: Sequence[Document],
+    no_documents: Mapping[str, str] | None = None,
+) -> list[list[Unit]]:
+    """For each question's evidence its units as they stand in ``documents``; see ``anchor``."""
+    # In the order of the file: each run then gives the same reasons.
+    wanted = dict.fromkeys(place for evidence in labels for unit in evidence for place in unit.places)
+    placed = place_all(wanted, documents, no_documents)
+    return [[_unit(unit, placed) for unit in evidence] for evidence in labels]
+
+
+def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> Unit:
     places = [placed[place] for place in evidence.places]
     state = min((place.state for place in places), key=_STATES.index)
     good: dict[tuple[str, int | None, int | None], Evidence] = {}
@@ -78,10 +90,10 @@ def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> _Unit:
         good.setdefault((place.doc_id, place.start, place.end), place)
     if not good:
         bad = next(place for place in places if place.state == state)
-        return _Unit(state, None, bad.reason, bad.is_mendable)
+        return Unit(state, None, bad.reason, bad.is_mendable)
     first, *others = good.values()
     state = state if state in {"VALID", "MOVED"} else "MOVED"
-    return _Unit(state, replace(first, grade=evidence.grade, alternatives=tuple(others)), "")
+    return Unit(state, replace(first, grade=evidence.grade, alternatives=tuple(others)), "")
 
 
 def _copies(labels: Sequence[Evidence], places: Sequence[Placed]) -> list[Evidence]:
@@ -118,7 +130,8 @@ def _nowhere(label: Evidence, ids: set[str]) -> Evidence:
     )
 
 
-def _reason(units: Sequence[_Unit]) -> str:
+def reason_of(units: Sequence[Unit]) -> str:
+    """Why the question with these units can't be scored: the first three reasons; empty when it can."""
     bad = [unit.reason for unit in units if not unit.evidence]
     more = [f"and {len(bad) - _REASONS_SHOWN} more"] if len(bad) > _REASONS_SHOWN else []
     shown = "; ".join(bad[:_REASONS_SHOWN] + more)
@@ -128,13 +141,13 @@ def _reason(units: Sequence[_Unit]) -> str:
 def _none_left(
     labels: Labels,
     questions: Sequence[Question],
-    checked: Sequence[Sequence[_Unit]],
+    checked: Sequence[Sequence[Unit]],
     documents: int,
     path: Path,
 ) -> str:
     counts = ", ".join(f"{count:,} {state}" for state, count in labels.states.items())
     pairs = zip(questions, checked, strict=True)
-    reasons = {question.question_id: _reason(units) for question, units in pairs if _reason(units)}
+    reasons = {question.question_id: reason_of(units) for question, units in pairs if reason_of(units)}
     example = next(iter({**reasons, **labels.left_out}.items()), None)
     shown = (
         f' For instance "{example[0]}": {example[1]}{"" if example[1].endswith("?") else "."}'
@@ -147,7 +160,7 @@ def _none_left(
     )
 
 
-def _advice(labels: Labels, checked: Sequence[Sequence[_Unit]]) -> str:
+def _advice(labels: Labels, checked: Sequence[Sequence[Unit]]) -> str:
     if labels.states["VALID"] + labels.states["MOVED"]:
         return (
             "Every question has evidence that changed or is lost; correct the labels, or set golden.keep_lost=true to count it "

@@ -12,10 +12,10 @@ from harness.golden import Labels
 from harness.golden.anchoring import anchor
 from harness.golden.faults import Faults
 from harness.golden.fields import FieldError
-from harness.golden.gold_ids import chunks_at, documents_at, read_chunks
+from harness.golden.gold_ids import questions_of, read_chunks
 from harness.golden.lines import read_objects
 from harness.golden.parse import Draft, draft_of
-from harness.records import Document, Question
+from harness.records import Document
 
 
 class FileGolden:
@@ -50,7 +50,7 @@ class FileGolden:
         for _, item in objects:
             digest.update(json.dumps(item, sort_keys=True).encode() + b"\n")
         digest.update(json.dumps(chunks).encode() if chunks is not None else b"")
-        questions, no_documents = _questions(drafts, chunks, documents)
+        questions, no_documents = questions_of(drafts, chunks, documents)
         return anchor(
             questions,
             documents,
@@ -85,43 +85,6 @@ def _check_positions(drafts: Sequence[Draft], chunks: Sequence[str] | None, faul
                 draft.line,
                 f"gold_id is {beyond[0]}; golden.chunks has {len(chunks):,} texts, counted from 0.",
             )
-
-
-def _questions(
-    drafts: Sequence[Draft], chunks: Sequence[str] | None, documents: Sequence[Document]
-) -> tuple[list[Question], dict[str, str]]:
-    """The questions with a label for each position, and why there is no document for some of their document ids."""
-    positions = sorted({position for draft in drafts for position in draft.positions})
-    no_documents = _numbers_as_ids(drafts, documents)
-    if chunks is None:
-        at, unknown = documents_at(positions, documents)
-        no_documents |= unknown
-    else:
-        at = chunks_at(positions, chunks, documents)
-    questions = [
-        Question(
-            draft.question_id,
-            draft.text,
-            draft.evidence + tuple(at[position] for position in draft.positions),
-            draft.source,
-            draft.provenance,
-        )
-        for draft in drafts
-    ]
-    return questions, no_documents
-
-
-def _numbers_as_ids(drafts: Sequence[Draft], documents: Sequence[Document]) -> dict[str, str]:
-    """Ids of no document that are positions of one, with the way to write a position."""
-    named = {
-        label.doc_id for draft in drafts for label in draft.evidence if label.is_document and not label.quote
-    }
-    positions = {str(document.position) for document in documents}
-    return {
-        doc_id: f'there is no document with the id {doc_id}; a position is written without quotation marks: "gold_id": {doc_id}'
-        for doc_id in named.difference(document.doc_id for document in documents)
-        if doc_id in positions
-    }
 
 
 def _no_file(path: Path) -> str:

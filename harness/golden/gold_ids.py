@@ -10,11 +10,49 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.golden.lines import read_text, whole
+from harness.golden.parse import Draft
 from harness.golden.spans import find_spans
-from harness.records import Document, Evidence
+from harness.records import Document, Evidence, Question
 
 _TEXTS = ("text", "content", "page_content")
 _COPIES = 100  # places of one chunk that count as alternatives
+
+
+def questions_of(
+    drafts: Sequence[Draft], chunks: Sequence[str] | None, documents: Sequence[Document]
+) -> tuple[list[Question], dict[str, str]]:
+    """The questions with a label for each position, and why there is no document for some of their document ids."""
+    positions = sorted({position for draft in drafts for position in draft.positions})
+    no_documents = _numbers_as_ids(drafts, documents)
+    if chunks is None:
+        at, unknown = documents_at(positions, documents)
+        no_documents |= unknown
+    else:
+        at = chunks_at(positions, chunks, documents)
+    questions = [
+        Question(
+            draft.question_id,
+            draft.text,
+            draft.evidence + tuple(at[position] for position in draft.positions),
+            draft.source,
+            draft.provenance,
+        )
+        for draft in drafts
+    ]
+    return questions, no_documents
+
+
+def _numbers_as_ids(drafts: Sequence[Draft], documents: Sequence[Document]) -> dict[str, str]:
+    """Ids of no document that are positions of one, with the way to write a position."""
+    named = {
+        label.doc_id for draft in drafts for label in draft.evidence if label.is_document and not label.quote
+    }
+    positions = {str(document.position) for document in documents}
+    return {
+        doc_id: f'there is no document with the id {doc_id}; a position is written without quotation marks: "gold_id": {doc_id}'
+        for doc_id in named.difference(document.doc_id for document in documents)
+        if doc_id in positions
+    }
 
 
 def documents_at(
