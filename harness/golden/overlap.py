@@ -13,13 +13,15 @@ from harness.errors import SettingError
 from harness.golden.wording import words
 
 # Words that say nothing about what is asked, and those that make a question of it.
-_ENGLISH = frozenset(
-    """a about above after again against all also am an and any are as at be because been before being below between both but by can
-    cannot could did do does doing down during each either else ever few for from further get got had has have having he her here hers
-    him his how i if in into is it its itself just may me might more most must my no nor not now of off on once only or other ought our
-    ours out over own per s same shall she should since so some such t than that the their theirs them then there these they this those
-    through to too under until up upon us very was we were what when where whether which while who whom whose why will with within
-    without would you your yours""".split()
+_ENGLISH = (
+    "a about above after again against all also am an and any are as at be because been before being "
+    "below between both but by can cannot could did do does doing down during each either else ever "
+    "few for from further get got had has have having he her here hers him his how i if in into is "
+    "it its itself just may me might more most must my no nor not now of off on once only or other "
+    "ought our ours out over own per s same shall she should since so some such t than that the "
+    "their theirs them then there these they this those through to too under until up upon us very "
+    "was we were what when where whether which while who whom whose why will with within without "
+    "would you your yours"
 )
 
 
@@ -53,8 +55,8 @@ def _share(asked: set[str], told: set[str]) -> float:
     return len(asked & told) / len(asked) if asked else 0.0
 
 
-@cache
 def _stemmer(language: str) -> Any:
+    """A new one each time: they cost nothing, and no two threads may share one."""
     import Stemmer
 
     try:
@@ -69,7 +71,7 @@ def _stemmer(language: str) -> Any:
 @cache
 def _stop_words(language: str) -> frozenset[str]:
     if language in {"english", "en", "eng"}:
-        return _ENGLISH
+        return frozenset(_ENGLISH.split())
     from bm25s import stopwords
 
     return frozenset(getattr(stopwords, f"STOPWORDS_{language.upper()}", ()))

@@ -6,7 +6,7 @@ import re
 import sys
 import unicodedata
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 # Written without blanks: Thai, Lao, Myanmar, Khmer; kana, Han and their compatibility forms. Korean has blanks.
 UNSPACED = (
@@ -36,7 +36,7 @@ def words(text: str) -> list[str]:
     result: list[str] = []
     for is_unspaced, run in groupby(found, key=lambda unit: _UNSPACED.match(unit) is not None):
         some = list(run)
-        pairs = [one + other for one, other in zip(some, some[1:], strict=False)]
+        pairs = [one + other for one, other in pairwise(some)]
         result += (pairs or some) if is_unspaced else some
     return result
 
