@@ -25,7 +25,7 @@ class Result:
     """All that one cell came to.
 
     ``rankings`` and ``scores`` are given per kind of question and never averaged over kinds. ``health`` describes the cell;
-    ``timing`` holds everything that another run or machine would measure differently.
+    ``timing`` holds everything that another run or machine would measure differently. ``model`` is empty where the retriever uses none.
     """
 
     questions: Mapping[Kind, Sequence[Question]]
@@ -79,7 +79,7 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
             )
     figures = health(chunks, encoded, labels.questions)
     figures |= {"documents": len(chunks.documents), "lost_evidence": labels.lost_evidence}
-    if parts.model.is_rounded:
+    if parts.retriever.uses_model and parts.model.is_rounded:
         k = 5 if 5 in ks else max(ks)
         # Half precision must not change a ranking in silence.
         figures["unsettled_questions"] = sum(
@@ -94,7 +94,8 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
     seconds["search"] -= seconds["embed"] + seconds["index"]
     timing = {f"{stage}_seconds": value for stage, value in seconds.items()} | spent
     timing |= _latency(parts, labels.questions)
-    return Result(questions, rankings, scores, chunks, figures, parts.model.identity(), timing)
+    model = parts.model.identity() if parts.retriever.uses_model else {}
+    return Result(questions, rankings, scores, chunks, figures, model, timing)
 
 
 def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequence[int]) -> Ranking:
@@ -116,9 +117,11 @@ def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequenc
 
 
 def _latency(parts: Parts, questions: Sequence[Question]) -> dict[str, float]:
-    """Milliseconds for one question at a time, encoding included: p50 and p95 over the first questions."""
+    """Milliseconds for one question at a time, encoding included where there is any: p50 and p95 over the first questions."""
     texts = [question.text for question in questions[:LATENCY_QUESTIONS]]
-    total = parts.retriever.search_ms(texts) + encode_ms(parts.model, texts)
+    total = parts.retriever.search_ms(texts)
+    if parts.retriever.uses_model:
+        total = total + encode_ms(parts.model, texts)
     return {"query_ms_p50": float(np.percentile(total, 50)), "query_ms_p95": float(np.percentile(total, 95))}
 
 

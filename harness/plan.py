@@ -61,6 +61,8 @@ def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float |
         chunks = parts.chunks(config)
     except HarnessError as error:
         return Work(0, 0, None, str(error))
+    if not parts.retriever(config).uses_model:
+        return Work(len(chunks), 0, None, "none: no model reads anything here")
     key = str(config.model)
     if key not in rates:
         rates[key] = _rate(config, chunks)

@@ -43,6 +43,10 @@ class VectorIndex(Protocol):
 class Retriever(Protocol):
     """Anything that ranks chunks for questions."""
 
+    @property
+    def uses_model(self) -> bool:
+        """Whether a model reads the chunks and the questions; where it does not, none is looked for, loaded or timed."""
+
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""
 

@@ -39,6 +39,8 @@ class _Texts(Sequence[str]):
 class DenseRetriever:
     """Embeds every distinct chunk text once and searches the vectors with the index."""
 
+    uses_model = True
+
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Embeds the chunks and builds the index. Equal texts are embedded once and share a vector."""
         places: dict[bytes, int] = {}

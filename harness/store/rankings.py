@@ -48,6 +48,11 @@ class KeptRetriever:
         self._corpus_digest = corpus_digest
         self._is_built = False
 
+    @property
+    def uses_model(self) -> bool:
+        """Whether the retriever needs the model; where it does not, a kept ranking serves with every model."""
+        return self._retriever.uses_model
+
     def build(self, chunks: Chunks, model: CachedModel, index: VectorIndex) -> None:
         """Notes what would be searched. Raises ``ModelError`` when the model can't be found."""
         spans = hashlib.sha256()
@@ -58,7 +63,7 @@ class KeptRetriever:
             "settings": self._settings,
             "corpus": self._corpus_digest,
             "chunks": spans.hexdigest(),
-            "model": dict(model.identity()),
+            "model": dict(model.identity()) if self.uses_model else {},
         }
         self._note = json.dumps(key, sort_keys=True, indent=1)
         self._folder = self._root / _digest(json.dumps(key, sort_keys=True))

@@ -16,6 +16,8 @@ QUESTIONS = ["first", "second"]
 class Counting:
     """A retriever whose ranking of ten rows is a fixed rotation for each question; it counts its work."""
 
+    uses_model = True
+
     def __init__(self):
         self.builds = self.searches = self.rank_calls = 0
 

@@ -50,6 +50,8 @@ class StandIn:
 class Searching:
     """A retriever of ten rows that counts its searches."""
 
+    uses_model = True
+
     def __init__(self):
         self.searches = 0
 

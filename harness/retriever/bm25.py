@@ -1,0 +1,149 @@
+"""Retrieval by words: BM25, with stems and stop words. No model reads anything."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import SettingError
+from harness.records import Chunks, Float32Array, IntArray, Ranking
+from harness.retriever import Encoder, VectorIndex
+from harness.retriever.words import Words
+
+_METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+
+
+class Bm25Retriever:
+    """Scores each chunk by the words that it shares with the question; one that shares none never comes back.
+
+    A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs (``k1``), and for less in a long
+    chunk (``b``); a word that is asked for twice counts twice. ``method`` names the variant of the formula
+    (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and ``shortest`` see ``harness.retriever.words``.
+    Raises ``SettingError`` for a value that is not allowed.
+    """
+
+    uses_model = False
+
+    def __init__(
+        self,
+        language: str = "english",
+        k1: float = 1.5,
+        b: float = 0.75,
+        method: str = "lucene",
+        shortest: int = 2,
+    ) -> None:
+        if not _is_number(k1) or not 0 <= k1 < np.inf:
+            raise SettingError(
+                f"retriever.k1 is {k1}; it must be a number of at least 0 (1.2 to 2 is usual).",
+                key="retriever.k1",
+            )
+        if not _is_number(b) or not 0 <= b <= 1:
+            raise SettingError(
+                f"retriever.b is {b}; it must be a number from 0 to 1 (0.75 is usual).", key="retriever.b"
+            )
+        if method not in _METHODS:
+            raise SettingError(
+                f"retriever.method is {method}; allowed are {', '.join(_METHODS)}.", key="retriever.method"
+            )
+        self._words = Words(language, shortest)
+        self._settings: dict[str, Any] = {"k1": k1, "b": b, "method": method}
+
+    def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:  # noqa: ARG002 - neither is needed
+        """Counts the words of every chunk, the text before it (a title) included."""
+        started = time.perf_counter()
+        self._doc_rows, self._rows = chunks.doc_rows, len(chunks)
+        self._place: dict[str, int] = {}
+        place = self._place
+        rows = [
+            array("i", [place.setdefault(word, len(place)) for word in self._words.of(text)])
+            for text in chunks.embed_texts(np.arange(len(chunks)))
+        ]
+        self._table = _table(rows, place, self._settings)
+        self._measurements = {
+            "index_seconds": time.perf_counter() - started,
+            "index_mb": sum(column.nbytes for column in self._table) / 1e6,
+        }
+
+    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
+        """The ``depth`` best chunk rows of each question, or documents by their best chunk; -1 where no more share a word with it."""
+        rows = np.full((len(questions), depth), -1, np.int64)
+        scores = np.full((len(questions), depth), -np.inf, np.float32)
+        for i, question in enumerate(questions):
+            scored = self._scores(question, documents=documents)
+            best = _best(scored, depth)
+            rows[i, : len(best)], scores[i, : len(best)] = best, scored[best]
+        return Ranking(rows, scores)
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+    ) -> IntArray:
+        """Rank of the best relevant row over the whole ranking; 0 where none of them shares a word with the question."""
+        ranks = np.zeros(len(questions), np.int64)
+        for i, (question, rows) in enumerate(zip(questions, relevant, strict=True)):
+            if not len(rows):
+                continue
+            scored = self._scores(question, documents=documents)
+            ordered = np.sort(rows)
+            row = ordered[np.argmax(scored[ordered])]
+            if scored[row] > 0:
+                before = np.count_nonzero(scored > scored[row]) + np.count_nonzero(
+                    scored[:row] == scored[row]
+                )
+                ranks[i] = 1 + before
+        return ranks
+
+    def encoded(self) -> None:
+        """None: no model read the chunks."""
+
+    def measurements(self) -> Mapping[str, float]:
+        """``index_seconds`` and ``index_mb``."""
+        return self._measurements
+
+    def _scores(self, question: str, *, documents: bool) -> Float32Array:
+        """The score of every row, or of every document (that of its best row), float32; 0 where no word is shared."""
+        data, rows, begins = self._table
+        scores = np.zeros(self._rows, np.float32)
+        for word in self._words.of(question):
+            place = self._place.get(word)
+            if place is not None:
+                of_word = slice(begins[place], begins[place + 1])
+                scores[rows[of_word]] += data[of_word]
+        if not documents:
+            return scores
+        best = np.zeros(len(self._doc_rows) - 1, np.float32)
+        filled = np.diff(self._doc_rows) > 0
+        if filled.any():
+            best[filled] = np.maximum.reduceat(scores, self._doc_rows[:-1][filled])
+        return best
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _table(
+    rows: Sequence[array[int]], place: Mapping[str, int], settings: Mapping[str, Any]
+) -> tuple[Float32Array, npt.NDArray[np.int32], IntArray]:
+    """Scores of the words, word by word, with the rows that have them; word ``w`` has the entries ``[begins[w] : begins[w + 1]]``."""
+    import bm25s
+
+    if not place:  # the mean length of nothing is no number
+        return np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(1, np.int64)
+    counted = bm25s.BM25(**settings)
+    counted.index((rows, dict(place)), create_empty_token=False, show_progress=False)
+    data, columns, begins = (counted.scores[name] for name in ("data", "indices", "indptr"))
+    return np.asarray(data, np.float32), np.asarray(columns, np.int32), np.asarray(begins, np.int64)
+
+
+def _best(scores: Float32Array, depth: int) -> IntArray:
+    """The rows that score above 0, best first, equal ones by the smaller row; at most ``depth``."""
+    found = np.flatnonzero(scores > 0)
+    if 0 < depth < len(found):
+        least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
+        found = found[scores[found] >= least]
+    return found[np.argsort(-scores[found], kind="stable")][:depth]
