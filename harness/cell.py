@@ -18,6 +18,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from harness import pipeline
+from harness.asked import about_questions
 from harness.errors import HarnessError, StoreError
 from harness.parts import Parts, cut_offs, inputs, parts, tracker
 from harness.paths import register_resolvers
@@ -101,7 +102,8 @@ def _scored(
     with timed(seconds, "write"):
         texts = bool(OmegaConf.select(config, "tracker.texts", default=True))
         write_rankings(folder / "rankings.npz", result.questions, result.rankings, result.chunks)
-        write_questions(folder / "questions.parquet", result.questions, result.scores, texts=texts)
+        file, about = folder / "questions.parquet", about_questions(made.inputs)
+        write_questions(file, result.questions, result.scores, about, texts=texts)
         OmegaConf.save(config, folder / "config.yaml", resolve=True)
     content = _content(config, sweep, settings, name, made, result, metrics)
     content["timing"] |= {f"{stage}_seconds": value for stage, value in seconds.items()}

@@ -8,14 +8,18 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from omegaconf import OmegaConf
+
 from harness.checks import Sweep
 from harness.errors import StoreError
+from harness.excerpts import write_excerpts
 from harness.store.cells import SCHEMA, read_json, write_json
+from harness.store.sweeps import SWEEP, collected
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
 from harness.view.colors import colors_of
@@ -92,15 +96,24 @@ def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any
         "k": sweep.k,
         "axes": sweep.axes,
         "cells": cells,
+        "same_chunks": not sweep.rechunks,
         "tracker": dict(handle),
         "started": time.time(),
+        "ended": None,
     }
-    write_json(sweep.folder / "sweep.json", content)
+    write_json(sweep.folder / SWEEP, content)
+
+
+def mark_ended(sweep: Sweep) -> None:
+    """Notes in ``sweep.json`` that no more cells will come, whether or not all of them did."""
+    file = sweep.folder / SWEEP
+    if file.is_file():
+        write_json(file, read_json(file) | {"ended": time.time()})
 
 
 def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     """Prints the table, finishes the parent run with figures and leaderboard; gives the exit code."""
-    contents, failures = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
+    contents, failures, _ = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
     same_chunks = not sweep.rechunks
     terminal.say_all(terminal.report(contents, failures, sweep.primary, sweep.k, same_chunks=same_chunks))
     if sweep.cells[0].config.profile:
@@ -111,6 +124,8 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     board_file = sweep.folder / "leaderboard.md"
     board_file.write_text(board, encoding="utf-8")
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
+    mark_ended(sweep)
+    files += [sweep.folder / SWEEP, *_excerpts(sweep)]
     columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
     columns += [
         f"metrics.{column.metric}"
@@ -129,37 +144,10 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     return 1 if failures else 0
 
 
-def collected(
-    folder: Path, names: Sequence[str], primary: str, cost: str
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Finished cells, best first (equal scores by ``cost``, then name), and failed ones with their messages.
-
-    A cell that left no file (its process was killed) counts as failed.
-    """
-    contents = [_finished(file) for file in folder.glob("*/result.json")]
-    failures = [read_json(file) for file in folder.glob("*/failure.json")]
-    seen = {content["name"] for content in [*contents, *failures]}
-    failures += [
-        {"name": name, "error": "It left no result: its process ended."} for name in names if name not in seen
-    ]
-    failures += [
-        {"name": found["name"], "error": f"scored, but not tracked: {found['error']}"}
-        for found in map(read_json, folder.glob("*/untracked.json"))
-    ]
-    failures.sort(
-        key=lambda failure: names.index(failure["name"]) if failure["name"] in names else len(names)
-    )
-    # Among equals the one that hands over less comes first.
-    contents.sort(
-        key=lambda content: (-content["metrics"][primary], content["metrics"].get(cost, 0.0), content["name"])
-    )
-    return contents, failures
-
-
-def _finished(file: Path) -> dict[str, Any]:
-    """A finished cell, with the seconds that tracking it took where it was tracked."""
-    content = read_json(file)
-    run = file.with_name("run.json")
-    if run.is_file():
-        content["timing"]["track_seconds"] = read_json(run)["track_seconds"]
-    return content
+def _excerpts(sweep: Sweep) -> list[Path]:
+    """What reports show of documents and labels; only where there is one corpus with one golden set, the texts' offsets being its."""
+    if len(sweep.inputs) > 1:
+        return []
+    given = sweep.inputs[0]
+    texts = bool(OmegaConf.select(sweep.cells[0].config, "tracker.texts", default=True))
+    return write_excerpts(sweep.folder, given.documents, given.labels.questions, sweep.k, texts=texts)

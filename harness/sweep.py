@@ -90,6 +90,7 @@ def _sweep(words: Words) -> int:
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
             tracker.abort_sweep(handle, str(error) or "Interrupted.")
+            closing.mark_ended(sweep)
         raise
 
 

@@ -11,14 +11,25 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.errors import StoreError
 from harness.records import Chunks, Kind, Question, Ranking, Scores
 
-SCHEMA = 1
+SCHEMA = 2
+
+
+class About(NamedTuple):
+    """What is true of a question in every cell.
+
+    ``cluster``: the document (or the part of a long one) of its first evidence. ``overlap``: the share of the question's words that stand
+    in its evidence, nan for whole documents.
+    """
+
+    cluster: str
+    overlap: float
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -69,11 +80,17 @@ def write_rankings(
 
 
 def write_questions(
-    path: Path, questions: Mapping[Kind, Sequence[Question]], scores: Mapping[Kind, Scores], *, texts: bool
+    path: Path,
+    questions: Mapping[Kind, Sequence[Question]],
+    scores: Mapping[Kind, Scores],
+    about: Mapping[str, About],
+    *,
+    texts: bool,
 ) -> None:
-    """One row per question: id, kind, source, document of the first evidence, first rank, cause, every metric.
+    """One row per question: id, kind, source, cluster, overlap, first rank, cause, every metric at every k and budget.
 
-    ``texts`` adds the question's text. A metric that does not exist for a kind is null there.
+    ``about`` says of each question id what does not depend on the cell. ``texts`` adds the question's text. A metric that does not
+    exist for a kind is null there.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -84,9 +101,11 @@ def write_questions(
         names = {"question_id": pa.array(column.question_ids), "kind": pa.array([kind] * len(asked))}
         if texts:
             names["question"] = pa.array([question.text for question in asked])
+        known = [about[question.question_id] for question in asked]
         names |= {
             "source": pa.array([question.source for question in asked]),
-            "cluster": pa.array([question.evidence[0].doc_id for question in asked]),
+            "cluster": pa.array([of.cluster for of in known]),
+            "overlap": pa.array([of.overlap for of in known], pa.float64()),
             "first_rank": pa.array(column.first_rank, from_pandas=True),
             "cause": pa.array(column.cause),
         }

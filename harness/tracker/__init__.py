@@ -66,6 +66,17 @@ class SweepSummary:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Found:
+    """A sweep on record. ``folder`` is where its files were written, maybe on another machine. ``uri`` holds no password."""
+
+    name: str
+    run_id: str
+    uri: str
+    experiment_id: str
+    folder: Path
+
+
 class Tracker(Protocol):
     """A place for finished values. All state that other processes need goes through the handle (JSON values only)."""
 
@@ -88,3 +99,16 @@ class Tracker(Protocol):
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
         """Marks the parent as failed or killed, so that it never stays RUNNING."""
+
+    def find(self, word: str) -> Found | None:
+        """The sweep that has ended and that ``word`` means; None where nothing is ever recorded.
+
+        ``latest``, the first six or more characters of the id of a sweep or of one of its cells, or a sweep's name. Raises ``SettingError`` for
+        a word that means none or several, ``StoreError`` when there is no sweep, or only one that still runs.
+        """
+
+    def fetch(self, found: Found, place: Path) -> None:
+        """Copies the files of the sweep to the folder ``place``, laid out as in its own folder; does nothing when they are there.
+
+        A cell whose files are incomplete gets a ``failure.json``. Raises ``StoreError`` when the sweep's own files are gone.
+        """

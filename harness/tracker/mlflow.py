@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import SettingError
-from harness.tracker import CellRecord, SweepRecord, SweepSummary
+from harness.tracker import CellRecord, Found, SweepRecord, SweepSummary
 from harness.tracker.mlflow_abandoned import PROCESS_TAG, close_abandoned, this_process
 from harness.tracker.mlflow_address import known_again, shown, store_uri
 from harness.tracker.mlflow_artifacts import cell_files, log_files, ready
+from harness.tracker.mlflow_fetch import fetch
+from harness.tracker.mlflow_find import CLOSED_TAG, find
 from harness.tracker.mlflow_links import how_to_look, linked
 from harness.tracker.mlflow_names import MetricNames, shown_k
 from harness.tracker.mlflow_payload import (
@@ -116,7 +118,7 @@ class MlflowTracker:
             cells = cells_of(client, opened.experiment, run)
             saved = save_view(client, opened.experiment, run, opened.names, summary, cells)
             note = linked(summary.note, opened.experiment, run) if saved else summary.note
-            log(client, run, measured, [], tags({}, note))
+            log(client, run, measured, [], tags({CLOSED_TAG: "true"}, note))
             close_left_open(client, cells)
             client.set_terminated(run, "FAILED" if summary.failed else "FINISHED")
         order = None if saved else opened.names.of(opened.names.primary)
@@ -130,6 +132,16 @@ class MlflowTracker:
             client.set_terminated(sweep.run, "FAILED")
             log(client, sweep.run, [], [], tags({}, f"**This sweep was not finished.** {message}"))
             close_left_open(client, cells_of(client, sweep.experiment, sweep.run))
+
+    def find(self, word: str) -> Found | None:
+        """The sweep that has ended and that ``word`` means; ``latest`` and names mean those of this experiment."""
+        uri = store_uri(self.uri, Path(self.folder))
+        return find(uri, self.experiment, word)
+
+    def fetch(self, found: Found, place: Path) -> None:
+        """Copies the artifacts of the sweep and its cells to ``place``."""
+        uri = known_again(found.uri, self.uri, Path(self.folder))
+        fetch(uri, found, place)
 
     def _opened(self, handle: Mapping[str, Any]) -> _Sweep:
         names = MetricNames(handle["primary"], handle["shown_k"])

@@ -10,13 +10,20 @@ from typing import NamedTuple
 
 # The UI shows no file above it, and a sweep of hundreds of cells would fill the store.
 LARGEST_MB = 5.0
-# Compressed already, and what a later comparison needs; it is copied whatever its size.
-_ALWAYS = "rankings.npz"
+# Compressed already, and what a later comparison needs; they are copied whatever their size.
+_ALWAYS = {"rankings.npz", "questions.parquet", "evidence.jsonl.gz"}
 
 # Columns of questions.parquet that hold words of documents or questions are all those of strings, but for these.
 _WORDLESS = {"question_id", "cluster", "cause", "kind", "source"}
 # Files that hold numbers, settings and ids only.
-_WORDLESS_FILES = {"result.json", "rankings.npz", "config.yaml", "sweep.json", "leaderboard.md"}
+_WORDLESS_FILES = {
+    "result.json",
+    "rankings.npz",
+    "config.yaml",
+    "sweep.json",
+    "leaderboard.md",
+    "evidence.jsonl.gz",
+}
 
 
 def cell_files(folder: Path) -> list[Path]:
@@ -41,7 +48,7 @@ class Ready(NamedTuple):
 
 @contextmanager
 def ready(files: Iterable[Path], *, texts: bool) -> Iterator[Ready]:
-    """The files that may be copied, at most 5 MB each but for the rankings.
+    """The files that may be copied, at most 5 MB each but for rankings and questions.
 
     With ``texts`` false only wordless ones, and question tables without their words, which exist while the block runs.
     """
@@ -52,7 +59,7 @@ def ready(files: Iterable[Path], *, texts: bool) -> Iterator[Ready]:
             if texts or without_text(file) or file.suffix == ".parquet"
         ]
         megabytes = {file: file.stat().st_size / 1e6 for file in allowed}
-        large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name != _ALWAYS]
+        large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name not in _ALWAYS]
         yield Ready(
             [file for file in allowed if file not in large],
             [f"{file.name} ({megabytes[file]:.1f} MB)" for file in large],

@@ -30,6 +30,8 @@ _ENVIRONMENT = {
     # A server that dies in the middle of a sweep is noticed after seconds instead of minutes.
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
+    # A bar for every single file that is read would bury what is said.
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
 # Clients of stores that were seen to work, by process (a fork may not share connections) and address.
 _CLIENTS: dict[tuple[int, str], MlflowClient] = {}

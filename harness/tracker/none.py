@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from harness.tracker import CellRecord, SweepRecord, SweepSummary
+from harness.tracker import CellRecord, Found, SweepRecord, SweepSummary
 
 
 @dataclass(frozen=True)
@@ -36,3 +37,10 @@ class NoTracker:
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
         """Nothing is open, so nothing has to be closed."""
+
+    def find(self, word: str) -> Found | None:  # noqa: ARG002 - the contract's
+        """None: only the folders know."""
+        return None
+
+    def fetch(self, found: Found, place: Path) -> None:
+        """Nothing is ever found, so nothing can be fetched."""
