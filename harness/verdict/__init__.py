@@ -10,8 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from harness.records import FloatArray, IntArray
 
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Method: TypeAlias = Literal["bootstrap", "cr2", "none"]
 Status: TypeAlias = Literal["winner", "in play", "ruled out", "not decided"]
 

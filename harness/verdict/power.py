@@ -48,16 +48,22 @@ def questions_needed(differences: FloatArray, clusters: IntArray, cells: int = 2
     taken to come with more clusters of the same kind. None when the two are equal on average, or differ
     on fewer than two clusters. An observed difference is uncertain, and so is this number: it speaks of the difference *as observed*.
     """
-    if len(differences) == 0:
+    mean, error = _mean_and_error(differences, clusters)
+    if not error or abs(mean) < 1e-12:
         return None
-    sums, sizes = cluster_sums(differences[None, :], clusters)
-    count, mean = len(sizes), float(sums.sum() / sizes.sum())
-    if count < 2 or np.count_nonzero(sums) < 2 or abs(mean) < 1e-12:
-        return None
-    error = sqrt(float(((sums[0] - sizes * mean) ** 2).sum()) * count / (count - 1)) / sizes.sum()
-    degrees = max(effective_clusters(clusters), 2.0)
-    needed = len(differences) * (multiple(cells, degrees) * error / abs(mean)) ** 2
-    return max(ceil(float(needed)), 1)
+    factor = multiple(cells, effective_clusters(clusters)) * error / abs(mean)
+    return max(ceil(len(differences) * factor**2), 1)
+
+
+def detectable_as_observed(differences: FloatArray, clusters: IntArray, cells: int = 2) -> float | None:
+    """The smallest difference found in four sweeps of five between two cells whose questions differ as much as these.
+
+    ``differences``, ``clusters`` and ``cells`` as for ``questions_needed``; None below ten effective clusters, or when fewer than
+    two clusters differ.
+    """
+    error = _mean_and_error(differences, clusters)[1]
+    effective = effective_clusters(clusters)
+    return multiple(cells, effective) * error if error and effective >= FEWEST_CLUSTERS else None
 
 
 def multiple(cells: int, effective_clusters: float) -> float:
@@ -85,3 +91,15 @@ def dunnett(cells: int, level: float = LEVEL) -> float:
         return float(weights @ inside) - (1 - level)
 
     return float(optimize.brentq(beyond, 0.0, 10.0, xtol=1e-10))
+
+
+def _mean_and_error(differences: FloatArray, clusters: IntArray) -> tuple[float, float]:
+    """The mean and its cluster-robust error (CR1); the error is 0 where fewer than two clusters differ."""
+    if len(differences) == 0:
+        return 0.0, 0.0
+    sums, sizes = cluster_sums(differences[None, :], clusters)
+    count, mean = len(sizes), float(sums.sum() / sizes.sum())
+    if count < 2 or np.count_nonzero(sums) < 2:
+        return mean, 0.0
+    squares = float(((sums[0] - sizes * mean) ** 2).sum()) * count / (count - 1)
+    return mean, sqrt(squares) / float(sizes.sum())
