@@ -46,7 +46,7 @@ def overlap(question: str, quotes: Iterable[str], language: str = "english") -> 
     """
     asked = set(words(question))
     told = {word for quote in quotes for word in words(quote)}
-    stem, stopped = _stemmer(language).stemWord, _stop_words(language)
+    stem, stopped = _stemmer(language).stemWord, stop_words(language)
     stems = {stem(word) for word in asked - stopped}
     return Overlap(_share(asked, told), _share(stems, {stem(word) for word in told}))
 
@@ -69,7 +69,8 @@ def _stemmer(language: str) -> Any:
 
 
 @cache
-def _stop_words(language: str) -> frozenset[str]:
+def stop_words(language: str) -> frozenset[str]:
+    """Words that say nothing about a text's subject; our own list for English, those of ``bm25s`` for others, else none."""
     if language in {"english", "en", "eng"}:
         return frozenset(_ENGLISH.split())
     from bm25s import stopwords

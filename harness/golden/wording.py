@@ -34,11 +34,16 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return found
     result: list[str] = []
-    for is_unspaced, run in groupby(found, key=lambda unit: _UNSPACED.match(unit) is not None):
+    for is_paired, run in groupby(found, key=is_unspaced):
         some = list(run)
         pairs = [one + other for one, other in pairwise(some)]
-        result += (pairs or some) if is_unspaced else some
+        result += (pairs or some) if is_paired else some
     return result
+
+
+def is_unspaced(unit: str) -> bool:
+    """Whether ``unit`` is a character of a script without blanks (its marks aside)."""
+    return _UNSPACED.match(unit) is not None
 
 
 def size(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.golden.generation import Excerpt
 from harness.golden.generation.turns import uniform
-from harness.golden.wording import UNSPACED, words
+from harness.golden.wording import is_unspaced, words
 from harness.records import Document
 
 _RARE = 12  # a word that more excerpts have says nothing about two of them
@@ -81,7 +81,4 @@ class Partners:
 
 
 def _tells(word: str) -> bool:
-    return len(word) >= _LETTERS or any(low <= word[0] <= high for low, high in _RANGES)
-
-
-_RANGES = [(UNSPACED[at], UNSPACED[at + 2]) for at in range(len(UNSPACED) - 2) if UNSPACED[at + 1] == "-"]
+    return len(word) >= _LETTERS or is_unspaced(word)
