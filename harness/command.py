@@ -30,6 +30,9 @@ _TEXT_KEY = re.compile(
     r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|experiment|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$"
 )
 
+# A key holds no blank: "minilm · k=5" is the name of a cell.
+_SETTING = re.compile(r"[^\s=]*=")
+
 
 class Words(NamedTuple):
     """A command line taken apart.
@@ -100,7 +103,7 @@ def take_apart(argv: Sequence[str]) -> Words:
             flags.append(word)
             if word in _FLAGS_WITH_VALUE:
                 flags.extend(itertools.islice(words, 1))
-        elif word.startswith("~") or ("=" in word and not Path(word).is_file()):
+        elif word.startswith("~") or (_SETTING.match(word) and not Path(word).is_file()):
             overrides.append(word)
         else:
             files.append(word)
@@ -224,11 +227,15 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
     """
     register_resolvers()
     extra = words.flag("--config-dir", "-cd")
-    search = [] if extra is None else [f"hydra.searchpath=[{quote('file://' + str(Path(extra).resolve()))}]"]
     name = words.flag("--config-name", "-cn") or "config"
+    folder, other = conf_folder(), None if extra is None else Path(extra).resolve()
+    if other is not None and (other / f"{name.removesuffix('.yaml')}.yaml").is_file():
+        # The configuration itself is looked for in the first folder only.
+        folder, other = other, folder
+    search = [] if other is None else [f"hydra.searchpath=[{quote('file://' + str(other))}]"]
     GlobalHydra.instance().clear()
     try:
-        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        with initialize_config_dir(str(folder), version_base="1.3"):
             config = compose(name, [*overrides, *search], return_hydra_config=True)
         hydra = config.hydra
         run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))

@@ -41,6 +41,9 @@ class Encoder(Protocol):
     def place(self) -> str | None:
         """Where on this machine its files are, or None."""
 
+    def agreement(self) -> float | None:
+        """Least cosine to its exact vectors, where it computes roughly; else None."""
+
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages."""
 
@@ -119,6 +122,10 @@ class CachedModel:
         """Where on this machine the wrapped model's files are, or None."""
         return self._model.place()
 
+    def agreement(self) -> float | None:
+        """The wrapped model's agreement with its exact vectors."""
+        return self._model.agreement()
+
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; only those that were never computed cost anything."""
         return self._encode(texts, "document", self._model.encode_documents)
@@ -134,6 +141,15 @@ class CachedModel:
             return 0
         counts = np.bincount(inverse, minlength=len(unique))
         return int(counts[self._space(role).has(unique)].sum())
+
+    def copy(self, texts: Sequence[str], role: Role, store: EmbeddingStore) -> None:
+        """Puts the vectors of ``texts`` into another store too. Raises ``StoreError`` when it can't be written."""
+        unique, first, _ = _unique(texts)
+        encode = self.encode_documents if role == "document" else self.encode_queries
+        encoded = encode([texts[i] for i in first.tolist()])
+        space = store.space(self.identity(), role)
+        store.prepare(space, self.identity(), role)
+        self._keep(space, role, unique, encoded)
 
     @property
     def is_rounded(self) -> bool:

@@ -1,0 +1,95 @@
+"""The results of a finished sweep as the numbers that a verdict is made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.errors import SettingError
+from harness.finished import FinishedCell, FinishedSweep
+from harness.mistakes import closest
+from harness.verdict import Outcomes
+
+_AT_ROWS = re.compile(r"(.+_at_)\d+")
+
+
+class Compared(NamedTuple):
+    """What is compared: the numbers, the questions' ids in their order, and the metric of each cell (its k may differ)."""
+
+    outcomes: Outcomes
+    question_ids: tuple[str, ...]
+    metrics: Mapping[str, str]
+
+
+def compared(
+    sweep: FinishedSweep,
+    metric: str,
+    cells: Sequence[FinishedCell] | None = None,
+    ks: Mapping[str, int] | None = None,
+) -> Compared:
+    """The metric of every question in ``cells`` (default: all of the sweep's).
+
+    ``ks``: cell name to the k it is measured at, where a context budget gives each cell its own; it replaces the k in the metric's name.
+    Questions for which the metric is not defined (another kind) are left out. Raises ``SettingError`` for a metric that is not there, or that
+    can't be compared between these cells.
+    """
+    chosen = list(sweep.cells if cells is None else cells)
+    metrics = {cell.name: _at(metric, None if ks is None else ks.get(cell.name)) for cell in chosen}
+    columns = [_column(cell, metrics[cell.name]) for cell in chosen]
+    values = np.stack(columns)
+    defined = ~np.isnan(values)
+    kept = defined.any(axis=0)
+    if not kept.any():
+        raise SettingError(f"{metric} has no value for any question of this sweep.", key="metric")
+    if not defined[:, kept].all():
+        raise SettingError(
+            f"{metric} has a value for some questions in one cell and not in another; they can't be compared by it.",
+            key="metric",
+        )
+    _refuse_row_metric(chosen, metric)
+    first = chosen[0].questions
+    _, clusters = np.unique(first["cluster"][kept].astype(str), return_inverse=True)
+    names = tuple(cell.name for cell in chosen)
+    ids = tuple(str(question_id) for question_id in first["question_id"][kept])
+    return Compared(Outcomes(names, values[:, kept], clusters.astype(np.int64)), ids, metrics)
+
+
+def rechunks(cells: Sequence[FinishedCell]) -> bool:
+    """True when the cells cut the documents differently."""
+    return len({str(cell.content["config"]["chunker"]) for cell in cells}) > 1
+
+
+def _at(metric: str, k: int | None) -> str:
+    found = _AT_ROWS.fullmatch(metric)
+    return metric if k is None or found is None else f"{found[1]}{k}"
+
+
+def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    kind, name = "span", metric
+    if metric.startswith("document_"):
+        kind, name = "document", metric.removeprefix("document_")
+    if name not in cell.questions:
+        known = [key for key, column in cell.questions.items() if column.dtype.kind == "f"]
+        raise SettingError(
+            f"{metric} was not measured in {cell.name}.{closest(metric, known)} Metrics at other k or budgets need a new sweep.",
+            key="metric",
+        )
+    values = cell.questions[name].astype(np.float64)
+    kinds = cell.questions["kind"].astype(str)
+    if "span" in kinds and "document" in kinds:
+        values = np.where(kinds == kind, values, np.nan)
+    return values
+
+
+def _refuse_row_metric(cells: Sequence[FinishedCell], metric: str) -> None:
+    plain = _at(metric.removeprefix("document_"), None)
+    independent = cells[0].content["chunk_independent"]
+    if plain not in independent and rechunks(cells):
+        raise SettingError(
+            f"{metric} depends on how the text was cut, and these cells cut it differently: it can't decide between them. "
+            f"Metrics that can: {', '.join(name for name in independent if '_at_' in name)[:200]}.",
+            key="metric",
+        )

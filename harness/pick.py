@@ -1,0 +1,204 @@
+"""``python -m harness.pick``: one configuration to deploy out of a finished sweep, with the reasons."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from harness import command, deployment, production
+from harness.deciding import LIMITS, Decision, checked_order, decide
+from harness.errors import HarnessError, SettingError
+from harness.finished import FinishedCell
+from harness.reading import finished
+from harness.store.cells import write_json
+from harness.verdict import Status
+from harness.view import choice as words
+from harness.view import terminal
+
+# How the statuses of a verdict are called on a run.
+TAGS: Mapping[Status, str] = {
+    "winner": "winner",
+    "in play": "not ruled out",
+    "not decided": "not ruled out",
+    "ruled out": "ruled out",
+}
+_WORDS = "Words: sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Decides, prints, writes and records; the exit code is 1 for a mistake and when no configuration meets the constraints."""
+    given = command.take_apart(sys.argv[1:] if argv is None else argv)
+    terminal.prepare()
+    try:
+        if given.files or given.is_sweep:
+            raise SettingError(f"'{(*given.files, '-m')[0]}' means nothing here. {_WORDS}")
+        return _run(command.composed(given, ["+command=pick", *given.overrides]).config)
+    except HarnessError as error:
+        terminal.complain(f"error: {error}")
+        return 1
+
+
+def _run(config: DictConfig) -> int:
+    limits, order, margin = _limits(config), checked_order(list(config.pick.cost)), _margin(config)
+    sweep = finished(config)
+    metric = None if config.metric is None else str(config.metric)
+    decision = decide(sweep, metric, limits, order, margin, measure=bool(config.pick.measure))
+    terminal.say_all([_about(decision), "", *words.table(decision), ""])
+    for sentence in words.reasons(decision):
+        terminal.say_all(terminal.wrapped(sentence, "", ""))
+    if decision.choice is None:
+        return 1
+    path = Path(str(config.output))
+    files = _written(path, decision)
+    again = f"python -m harness --config-dir {path.parent} --config-name {path.stem}"
+    terminal.say_all(["", *words.follow_up([str(file) for file in files], again)])
+    if sweep.uri:
+        _record(config, decision)
+    return 0
+
+
+def _about(decision: Decision) -> str:
+    sweep = decision.sweep
+    asked = decision.verdict.questions if decision.verdict else len(sweep.cells[0].questions["question_id"])
+    afterwards = " (chosen after seeing the results)" if decision.chosen_afterwards else ""
+    return f"{sweep.name}; {decision.metric}{afterwards} over {asked:,} questions decides"
+
+
+def _limits(config: DictConfig) -> dict[str, float]:
+    limits = {}
+    for key in LIMITS:
+        most = config["max"][key]
+        if most is None:
+            continue
+        if isinstance(most, bool) or not isinstance(most, (int, float)) or most < 0:
+            raise SettingError(f"max.{key} is {most}; a number of at least 0 is expected.", key=f"max.{key}")
+        limits[key] = float(most)
+    return limits
+
+
+def _margin(config: DictConfig) -> float:
+    margin = config.pick.margin
+    if isinstance(margin, bool) or not isinstance(margin, (int, float)) or not 0 < margin < 1:
+        raise SettingError(
+            f"pick.margin is {margin}; it is a share between 0 and 1, such as 0.03.", key="pick.margin"
+        )
+    return float(margin)
+
+
+def _written(path: Path, decision: Decision) -> list[Path]:
+    """The production file, its scores, and the decision as JSON."""
+    numbers, verdict, choice = decision.compared, decision.verdict, decision.choice
+    if numbers is None or verdict is None or choice is None:
+        return []
+    cell = decision.sweep.cell(choice.name)
+    row = numbers.outcomes.names.index(cell.name)
+    recorded, origin = _recorded(decision, cell), _origin(decision)
+    values = numbers.outcomes.values[row]
+    files = production.write(path, cell, recorded, origin, numbers.question_ids, values)
+    decided = path.with_suffix(".decision.json")
+    write_json(decided, as_json(decision))
+    return [*files, decided]
+
+
+def as_json(decision: Decision) -> dict[str, Any]:
+    """The decision in plain values: verdict, choice and what was chosen on instead, costs, constraints and who misses them."""
+    verdict, choice = decision.verdict, decision.choice
+    return {
+        "sweep": decision.sweep.name,
+        "run_id": decision.sweep.run_id,
+        "metric": decision.metric,
+        "chosen_afterwards": decision.chosen_afterwards,
+        **(verdict.to_json() if verdict else {"decided": False, "winner": None}),
+        "choice": None
+        if choice is None
+        else {
+            "name": choice.name,
+            "chosen_on": choice.reason,
+            "best_observed": choice.best,
+            "saves": choice.saved if choice.reason == "cheaper" else None,
+            "questions_needed_for_cheaper": choice.questions_needed,
+        },
+        "limits": dict(decision.limits),
+        "misses": {name: dict(over) for name, over in decision.misses.of_cell.items()},
+        "nearest": decision.misses.nearest,
+        "costs": {name: dict(values) for name, values in decision.costs.items()},
+        "latency": "measured for this decision" if decision.is_measured else "noted during the sweep",
+    }
+
+
+def _recorded(decision: Decision, cell: FinishedCell) -> dict[str, Any]:
+    verdict, numbers = decision.verdict, decision.compared
+    standing = next(s for s in verdict.standings if s.name == cell.name) if verdict else None
+    metric = numbers.metrics[cell.name] if numbers else decision.metric
+    interval = None if standing is None else [standing.mean.lo, standing.mean.hi]
+    return {
+        "primary": metric,
+        "k": decision.k[cell.name],
+        "score": cell.metric(metric),
+        "interval_95": interval,
+        "verdict": None if standing is None else standing.status,
+        "questions": verdict.questions if verdict else 0,
+        "costs": dict(decision.costs[cell.name]),
+        "metrics": dict(cell.content["metrics"]),
+        "health": dict(cell.content["health"]),
+    }
+
+
+def _origin(decision: Decision) -> dict[str, Any]:
+    sweep = decision.sweep
+    return {
+        "sweep": sweep.name,
+        "sweep_run_id": sweep.run_id,
+        "cell": decision.choice.name if decision.choice else None,
+        "picked": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _record(config: DictConfig, decision: Decision) -> None:
+    """Verdicts, choice and registered model into MLflow."""
+    from harness.tracker.mlflow_pick import record_pick, record_verdicts
+
+    sweep, choice = decision.sweep, decision.choice
+    if choice is None:
+        return
+    record_verdicts(sweep.uri, judged(decision), sweep.primary, sweep.k)
+    cell = sweep.cell(choice.name)
+    record_pick(sweep.uri, sweep.experiment_id, sweep.run_id, cell.run_id, cell.name)
+    name = config.pick.register
+    if name:
+        version = _registered(sweep.uri, cell, str(name))
+        load = f'mlflow.pyfunc.load_model("models:/{name}@champion")'
+        terminal.say(f"{'Registered':<10} {load} (version {version})")
+
+
+def judged(decision: Decision) -> list[Any]:
+    """What is noted on each cell's run."""
+    from harness.tracker.mlflow_pick import Judged
+
+    noted = [Judged(decision.sweep.cell(name).run_id, "infeasible") for name in decision.misses.of_cell]
+    for standing in decision.verdict.standings if decision.verdict else ():
+        limits = {}
+        if standing.mean.lo is not None and standing.mean.hi is not None:
+            limits = {f"{decision.metric}_lo": standing.mean.lo, f"{decision.metric}_hi": standing.mean.hi}
+        noted.append(Judged(decision.sweep.cell(standing.name).run_id, TAGS[standing.status], limits))
+    return [cell for cell in noted if cell.run_id]
+
+
+def _registered(uri: str, cell: FinishedCell, name: str) -> int:
+    from harness.tracker.mlflow_pick import register
+
+    question = str(cell.questions["question"][0]) if "question" in cell.questions else "What is this about?"
+    with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
+        folder = Path(scratch) / "deployment"
+        deployment.save(OmegaConf.create(dict(cell.content["config"])), folder)
+        return register(uri, cell.run_id, name, Path(__file__).with_name("champion.py"), folder, question)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Which configuration to take: the best observed, or a cheaper one that is shown to be no worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from harness.verdict import Standing, Verdict
+
+Reason: TypeAlias = Literal["winner", "best observed", "cheaper", "only one"]
+# Costs that differ by less than this share count as equal: a latency is never measured more closely.
+EQUAL = {"query_ms": 0.2, "context_tokens": 0.02, "index_mb": 0.02}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is taken, and why.
+
+    ``best``: the best observed. ``saved``: the first cost in which ``name`` is cheaper than it, or None. ``questions_needed``: about how many
+    questions would show that the cheapest cell in play is no worse, or None when there is no cheaper one or no number would.
+    """
+
+    name: str
+    reason: Reason
+    best: str
+    saved: str | None = None
+    cheaper_in_play: str | None = None
+    questions_needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Constraints that no cell meets, or some don't: cell to ``{constraint: its value}``; ``nearest`` comes closest to meeting all."""
+
+    of_cell: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    nearest: str | None = None
+
+
+def misses(costs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]) -> Misses:
+    """The cells that exceed a limit, by how much. A cost that is not known (nan) meets no limit."""
+    of_cell = {
+        name: over
+        for name, values in costs.items()
+        if (over := {key: values[key] for key, most in limits.items() if not values[key] <= most})
+    }
+    if not of_cell:
+        return Misses()
+
+    def excess(name: str) -> float:
+        ratios = [costs[name][key] / most if most > 0 else math.inf for key, most in limits.items()]
+        return max(math.inf if math.isnan(ratio) else ratio for ratio in ratios)
+
+    return Misses(of_cell, min(of_cell, key=excess))
+
+
+def choose(
+    verdict: Verdict, costs: Mapping[str, Mapping[str, float]], order: Sequence[str], margin: float
+) -> Choice:
+    """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
+
+    A cell is taken instead of the best observed only if it is cheaper and ``no_worse`` was shown. Costs within the shares of ``EQUAL``
+    are equal, and then the next one decides.
+    """
+    best = verdict.standings[0]
+    if len(verdict.standings) == 1:
+        return Choice(best.name, "only one", best.name)
+    cheaper = {
+        standing.name: saved
+        for standing in verdict.standings[1:]
+        if (saved := _saved(costs[standing.name], costs[best.name], order)) is not None
+    }
+    proven = [s for s in verdict.standings[1:] if s.no_worse and s.name in cheaper]
+    if proven:
+        taken = _cheapest(proven, costs, order)
+        return Choice(taken.name, "cheaper", best.name, cheaper[taken.name])
+    open_ = [s for s in verdict.standings[1:] if s.name in cheaper and s.status != "ruled out"]
+    reason: Reason = "winner" if verdict.winner == best.name else "best observed"
+    if not open_:
+        return Choice(best.name, reason, best.name)
+    candidate = _cheapest(open_, costs, order)
+    needed = _questions_needed(candidate, verdict.questions, margin)
+    return Choice(
+        best.name, reason, best.name, cheaper[candidate.name], candidate.name, questions_needed=needed
+    )
+
+
+def _saved(one: Mapping[str, float], other: Mapping[str, float], order: Sequence[str]) -> str | None:
+    """The cost that makes ``one`` cheaper than ``other``, or None when it is not."""
+    for key in order:
+        if math.isnan(one[key]) or math.isnan(other[key]) or _equal(key, one[key], other[key]):
+            continue
+        return key if one[key] < other[key] else None
+    return None
+
+
+def _cheapest(
+    standings: Sequence[Standing], costs: Mapping[str, Mapping[str, float]], order: Sequence[str]
+) -> Standing:
+    """Cost by cost, those within its tolerance of the least stay; of what is left the best."""
+    left = list(standings)
+    for key in order:
+        known = [costs[s.name][key] for s in left if not math.isnan(costs[s.name][key])]
+        if known:
+            least = min(known)
+            left = [
+                s for s in left if math.isnan(costs[s.name][key]) or _equal(key, costs[s.name][key], least)
+            ]
+    return max(left, key=lambda s: s.mean.value)
+
+
+def _equal(key: str, one: float, other: float) -> bool:
+    return abs(one - other) <= EQUAL.get(key, 0.0) * max(abs(one), abs(other))
+
+
+def _questions_needed(standing: Standing, questions: int, margin: float) -> int | None:
+    """How many questions would bring the lower limit above the margin if the difference stayed as observed: widths fall with √n."""
+    difference, lo = standing.to_best.value, standing.to_best.lo
+    room = margin + difference
+    if lo is None or room <= 0:
+        return None
+    return math.ceil(questions * ((difference - lo) / room) ** 2)

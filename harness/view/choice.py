@@ -1,0 +1,130 @@
+"""What ``pick`` says: the table of costs, and why this configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len
+
+from harness.deciding import Decision
+from harness.verdict import Standing
+from harness.view.terminal import short
+from harness.view.verdict_words import limits, points, verdict_words
+
+UNITS = {
+    "context_tokens": "tokens of context",
+    "query_ms": "ms a query (p95)",
+    "index_mb": "MB of index",
+    "unseen_evidence": "of the evidence unseen",
+}
+
+
+def table(decision: Decision) -> list[str]:
+    """All cells, best first, with their costs; an arrow marks the one that is taken. Cells that meet no constraint stand last."""
+    taken = decision.choice.name if decision.choice else None
+    standings = {s.name: s for s in decision.verdict.standings} if decision.verdict else {}
+    outside = [cell.name for cell in decision.sweep.cells if cell.name not in standings]
+    head = [
+        "",
+        "cell",
+        short(decision.metric),
+        "95%",
+        "verdict",
+        "k",
+        "tokens",
+        "ms p95",
+        "index MB",
+        "unseen",
+    ]
+    rows = [head]
+    for name in [*standings, *outside]:
+        costs = decision.costs[name]
+        figures = [f"{decision.k[name]}", f"{costs['context_tokens']:.0f}", f"{costs['query_ms']:.1f}"]
+        figures += [f"{costs['index_mb']:.1f}", f"{costs['unseen_evidence']:.1%}"]
+        rows.append(
+            ["→" if name == taken else "", name, *_scores(decision, name, standings.get(name)), *figures]
+        )
+    sizes = [max(cell_len(row[i]) for row in rows) for i in range(len(head))]
+    lines = [
+        "  ".join(
+            _padded(text, size, left=i in {1, 4})
+            for i, (text, size) in enumerate(zip(row, sizes, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return [lines[0], "-" * max(map(cell_len, lines)), *lines[1:]]
+
+
+def reasons(decision: Decision) -> list[str]:
+    """Three sentences or so: what the sweep shows, why this cell, and what would justify a cheaper one."""
+    if decision.choice is None or decision.verdict is None:
+        return [_none_meets(decision)]
+    said = verdict_words(decision.verdict, decision.sweep, primary=decision.metric)
+    return [said.headline, _why(decision), *_costs_less(decision), *said.caveats, *decision.notes]
+
+
+def _scores(decision: Decision, name: str, standing: Standing | None) -> list[str]:
+    if standing is None:
+        cell = decision.sweep.cell(name)
+        over = ", ".join(f"{key} too high" for key in decision.misses.of_cell[name])
+        return [f"{cell.metric(decision.metric):.3f}", "", over]
+    return [f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status]
+
+
+def _padded(text: str, size: int, *, left: bool) -> str:
+    blank = " " * (size - cell_len(text))
+    return text + blank if left else blank + text
+
+
+def _why(decision: Decision) -> str:
+    choice, standings = decision.choice, decision.verdict.standings if decision.verdict else ()
+    if choice is None:
+        return ""
+    taken = next(s for s in standings if s.name == choice.name)
+    if choice.reason == "cheaper" and choice.saved:
+        own, best = decision.costs[choice.name][choice.saved], decision.costs[choice.best][choice.saved]
+        at_most = f" (by {points(taken.to_best.lo)} at most)" if taken.to_best.lo is not None else ""
+        return (
+            f"Take {choice.name}: it needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}, and is shown to lose less than "
+            f"{points(decision.verdict.margin if decision.verdict else 0)} to {choice.best}{at_most}."
+        )
+    if choice.reason == "winner":
+        return f"Take {choice.name}: every other configuration is ruled out, and no cheaper one is shown to come close enough."
+    if choice.reason == "only one":
+        return f"Take {choice.name}: no other configuration {'meets the constraints' if decision.limits else 'was compared'}."
+    return f"Take {choice.name}: it is the best observed, and nothing cheaper is shown to be no worse."
+
+
+def _costs_less(decision: Decision) -> list[str]:
+    choice = decision.choice
+    if choice is None or choice.cheaper_in_play is None or choice.saved is None:
+        return []
+    own, best = (
+        decision.costs[choice.cheaper_in_play][choice.saved],
+        decision.costs[choice.best][choice.saved],
+    )
+    cheaper = f"{choice.cheaper_in_play} needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}"
+    if choice.questions_needed is None:
+        return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
+    asked = decision.verdict.questions if decision.verdict else 0
+    more = max(0, choice.questions_needed - asked)
+    return [f"{cheaper}; about {more:,} more questions would be needed to justify it."]
+
+
+def _none_meets(decision: Decision) -> str:
+    wanted = _listed(decision.limits)
+    nearest = decision.misses.nearest
+    if nearest is None:
+        return "No configuration was scored."
+    over = decision.misses.of_cell[nearest]
+    has = " and ".join(f"{value:,.3g} {UNITS[key]}" for key, value in over.items())
+    return f"No configuration meets the constraints ({wanted}). {nearest} comes nearest, with {has}."
+
+
+def _listed(limits_: Mapping[str, float]) -> str:
+    return ", ".join(f"at most {most:,.6g} {UNITS[key]}" for key, most in limits_.items())
+
+
+def follow_up(files: Sequence[str], again: str) -> list[str]:
+    """What was written, and how to use it."""
+    return [f"{'Wrote':<10} {' and '.join(files)}", f"{'Run again':<10} {again}"]
