@@ -82,4 +82,10 @@ def known_keys() -> list[str]:
 def _command_keys(overrides: Sequence[str]) -> list[str]:
     """The settings of the command that composes, other than the sweep; none for the sweep."""
     names = (word.partition("=")[2] for word in overrides if word.startswith("+command="))
-    return [str(k) for name in names for k in OmegaConf.load(conf_folder() / f"command/{name}.yaml")]
+    keys = []
+    for name in names:
+        settings = OmegaConf.to_container(OmegaConf.load(conf_folder() / f"command/{name}.yaml"))
+        for key, value in settings.items() if isinstance(settings, dict) else ():
+            keys += [str(key)] if key != "defaults" else []
+            keys += [f"{key!s}.{inner!s}" for inner in value] if isinstance(value, dict) else []
+    return keys

@@ -11,13 +11,10 @@ from harness.corpus import Loaded
 from harness.corpus.encodings import decode, detect
 from harness.corpus.gather import Notes, gather
 from harness.corpus.title import title_of
-from harness.corpus.walk import Found, files_below
+from harness.corpus.walk import GOLDEN_FILES, Found, files_below
 from harness.errors import InputError, SettingError
 from harness.progress import bar
 from harness.records import Document
-
-# The golden set's usual place is beside the documents; it is expected there and no finding.
-GOLDEN_FILE = "golden.jsonl"
 
 
 class FolderCorpus:
@@ -53,7 +50,7 @@ class FolderCorpus:
         for file in files_below(self.path, wanted, notes):
             if wanted(file.doc_id):
                 matching.append(file)
-            elif file.doc_id != GOLDEN_FILE:
+            elif not GOLDEN_FILES(file.doc_id):
                 passed_over[Path(file.doc_id).suffix.lower() or "no extension"] += 1
         for suffix, count in sorted(passed_over.items()):
             notes.add("other formats", suffix, f"{count:,} {'file' if count == 1 else 'files'}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.corpus.gather import Notes
+
+# The golden set's usual place is beside the documents, with its ledger, lock and sidecar; they are expected there and no finding.
+GOLDEN_FILES = re.compile(r"\.?golden\.([a-z]+\.)?jsonl?(\.lock|\.torn)?").fullmatch
 
 
 class Found(NamedTuple):
@@ -33,7 +37,8 @@ def files_below(top: Path, wanted: Callable[[str], object], notes: Notes) -> lis
         for entry in _entries(folder, prefix, notes):
             doc_id = prefix + _readable(entry.name)
             if entry.name.startswith("."):
-                notes.add("hidden", doc_id)
+                if not GOLDEN_FILES(doc_id):
+                    notes.add("hidden", doc_id)
             elif entry.is_symlink():
                 links.append(Found(doc_id, Path(entry.path)))
             elif entry.is_dir():
