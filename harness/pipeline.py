@@ -85,6 +85,8 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
         figures["unsettled_questions"] = sum(
             int(unsettled(ranking, k).sum()) for ranking in rankings.values()
         )
+    if parts.retriever.uses_model and (agreement := parts.model.agreement()) is not None:
+        figures["vector_agreement"] = agreement
     measured = dict(parts.retriever.measurements())
     if "index_mb" in measured:
         figures["index_mb"] = measured["index_mb"]

@@ -30,6 +30,9 @@ class Model(Protocol):
     def place(self) -> str | None:
         """Where on this machine its files are (``folder``, ``package``, ``hub``), or None; asks no network."""
 
+    def agreement(self) -> float | None:
+        """Least cosine to the same model's exact vectors on a sample, where it computes so roughly that rankings change; else None."""
+
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages, with what the model saw of each."""
 

@@ -8,12 +8,18 @@ from collections.abc import Mapping
 
 from harness.errors import SettingError
 
-BACKENDS = ("auto", "torch", "openvino")
-# What each precision can run on. int8 changes rankings (cosine 0.90 to 0.99 to float32), so nothing offers it.
+BACKENDS = ("auto", "torch", "openvino", "onnx")
+# What each precision can run on. int8 changes rankings (cosine 0.97 to 0.99 to float32), so it is only taken when it is asked for.
 PRECISIONS: Mapping[str, tuple[str, ...]] = {
-    "float32": ("torch", "openvino"),
+    "float32": ("torch", "openvino", "onnx"),
     "bfloat16": ("torch", "openvino"),
     "float16": ("torch",),
+    "int8": ("onnx",),
+}
+# What runs on the CPU alone: its packages, and the extra that brings them.
+_ENGINES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "openvino": (("openvino",), "fast"),
+    "onnx": (("onnxruntime", "onnx"), "onnx"),
 }
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
@@ -33,8 +39,16 @@ def check_running(backend: str, precision: str, device: str, batch_size: int | N
         )
     _check_choice("model.backend", backend, BACKENDS)
     _check_choice("model.precision", precision, tuple(PRECISIONS))
-    if backend == "openvino":
-        _check_openvino(precision, device)
+    if backend != "auto":
+        _check_choice(
+            "model.precision",
+            precision,
+            tuple(name for name, backends in PRECISIONS.items() if backend in backends),
+            f"with model.backend={backend} ",
+        )
+    needed = backend if backend in _ENGINES else "onnx" if PRECISIONS[precision] == ("onnx",) else None
+    if needed is not None:
+        _check_engine(needed, "model.backend" if backend == needed else "model.precision", device, precision)
     if precision == "float16" and device == "cpu":
         raise SettingError(
             "model.precision is float16 and model.device is cpu; float16 runs on a GPU. On a CPU the precision must be "
@@ -43,31 +57,30 @@ def check_running(backend: str, precision: str, device: str, batch_size: int | N
         )
 
 
-def _check_choice(key: str, given: str, allowed: tuple[str, ...]) -> None:
+def _check_choice(key: str, given: str, allowed: tuple[str, ...], where: str = "") -> None:
     if given not in allowed:
-        raise SettingError(f"{key} is {given!r}; it must be {_listed(allowed)}.", key=key)
+        raise SettingError(f"{key} is {given!r}; {where}it must be {_listed(allowed)}.", key=key)
 
 
-def _check_openvino(precision: str, device: str) -> None:
-    allowed = tuple(name for name, backends in PRECISIONS.items() if "openvino" in backends)
-    if precision not in allowed:
-        raise SettingError(
-            f"model.precision is {precision!r}; with model.backend=openvino it must be {_listed(allowed)}.",
-            key="model.precision",
-        )
+def _check_engine(engine: str, key: str, device: str, precision: str) -> None:
+    """``key``: the setting that asks for the engine."""
+    given = engine if key == "model.backend" else precision
     if device not in {"auto", "cpu"}:
         raise SettingError(
-            f"model.backend is openvino, which runs on the CPU here, and model.device is {device!r}; it must be auto or "
-            "cpu. For a GPU use model.backend=torch.",
-            key="model.backend",
+            f"{key} is {given}, which runs on the CPU here, and model.device is {device!r}; it must be auto or "
+            f"cpu. For a GPU use {'model.backend=torch' if key == 'model.backend' else 'another precision'}.",
+            key=key,
         )
-    if importlib.util.find_spec("openvino") is None:
+    packages, extra = _ENGINES[engine]
+    if any(importlib.util.find_spec(package) is None for package in packages):
+        remedy = "model.backend=auto" if key == "model.backend" else "model.precision=float32"
+        runs_on = "" if key == "model.backend" else f" runs on {engine}, which"
         raise SettingError(
-            "model.backend is openvino, which is not installed; it must be installed (pip install openvino, or this "
-            "project with its extra `fast`), or use model.backend=auto.",
-            key="model.backend",
+            f"{key} is {given}, which{runs_on} is not installed; it must be installed (pip install {' '.join(packages)}, or this "
+            f"project with its extra `{extra}`), or use {remedy}.",
+            key=key,
         )
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]

@@ -15,7 +15,7 @@ from harness.model.backends import Loaded, Wanted
 from harness.model.digest import file_sha256
 from harness.model.loading import quiet
 from harness.model.rows import encodable, unit_rows
-from harness.model.running import check_running
+from harness.model.running import PRECISIONS, check_running
 from harness.model.setup import Setup, read_setup
 from harness.model.sources import Found, locate, locate_here
 from harness.model.window import Window
@@ -35,8 +35,9 @@ class SentenceTransformerModel:
     are put before questions and passages; None takes the model's own. ``max_tokens``: what is read of a text,
     special tokens and prompt included; None takes the model's own window. ``batch_size``: texts at most in a batch;
     None lets their tokens decide. ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or
-    cuda:N. ``backend``: auto (openvino on a CPU where it is installed, agrees with torch and is not slower), torch or
-    openvino; it changes no vector by more than rounding. ``precision``: float32, bfloat16, or float16 on a GPU.
+    cuda:N. ``backend``: auto (on a CPU openvino, else onnx, where it is installed, agrees with torch and is not slower), torch,
+    openvino or onnx; it changes no vector by more than rounding. ``precision``: float32, bfloat16, float16 on a GPU, or int8 on
+    onnx, which changes rankings: see ``agreement``.
     ``cache_dir``: where hashes, joined packages and converted models are kept. ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader.
     """
 
@@ -79,6 +80,17 @@ class SentenceTransformerModel:
         """Where on this machine its files are: ``folder``, ``package`` or ``hub`` (its cache); None when nowhere."""
         found = locate_here(str(self.name), str(self.revision), tuple(self.packages), Path(self.cache_dir))
         return None if found is None else found.source
+
+    def agreement(self) -> float | None:
+        """In a precision that torch lacks: the least cosine of its vectors to torch's in float32, found on a sample before it ran.
+
+        None in other precisions, where agreement is near 1 by promise, and where nothing was embedded yet. Loads nothing.
+        """
+        if "torch" in PRECISIONS[self.precision]:
+            return None
+        from harness.model.backends.choose import agreement
+
+        return agreement(self._wanted)
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages, each read as ``document_prompt`` and the text."""
@@ -141,22 +153,24 @@ class SentenceTransformerModel:
         return self.max_tokens
 
     @cached_property
+    def _wanted(self) -> Wanted:
+        identity, setup = self._identity, self._setup
+        return Wanted(
+            name=str(self.name),
+            folder=str(self._found.folder.resolve()),
+            digest=f"{identity['setup']} {sorted(identity['weights'].items())}",
+            backend=str(self.backend),
+            precision=str(self.precision),
+            device=str(self.device),
+            longest=min(setup.positions or setup.window or _LONGEST_TRIAL, _LONGEST_TRIAL),
+            cache_dir=str(self.cache_dir),
+        )
+
+    @cached_property
     def _loaded(self) -> Loaded:
         from harness.model.backends.choose import load
 
-        identity, setup = self._identity, self._setup
-        return load(
-            Wanted(
-                name=str(self.name),
-                folder=str(self._found.folder.resolve()),
-                digest=f"{identity['setup']} {sorted(identity['weights'].items())}",
-                backend=str(self.backend),
-                precision=str(self.precision),
-                device=str(self.device),
-                longest=min(setup.positions or setup.window or _LONGEST_TRIAL, _LONGEST_TRIAL),
-                cache_dir=str(self.cache_dir),
-            )
-        )
+        return load(self._wanted)
 
     @cached_property
     def _reader(self) -> Window:

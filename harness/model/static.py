@@ -54,6 +54,9 @@ class StaticModel:
         """``package`` when its package is installed, else None."""
         return None if packaged_file(self.package, self.weights) is None else "package"
 
+    def agreement(self) -> None:
+        """None: there is no other way to compute it."""
+
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; all of every text is seen."""
         return self._encode(texts)

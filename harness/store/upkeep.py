@@ -24,8 +24,10 @@ EMBEDDINGS, RANKINGS, TOKENS = "embeddings", "rankings", "tokens"
 OTHERS = {
     "file_hashes": "file hashes",
     "models": "joined models",
-    "openvino": "converted models",
+    "openvino": "models for OpenVINO",
+    "onnx": "models for ONNX Runtime",
     "backends": "trials of backends",
+    "sweeps": "copied sweeps",
 }
 _DAY = 24 * 3600.0
 _REMOVED = ".removed"

@@ -35,6 +35,17 @@ def rounding(name: str, content: Mapping[str, Any]) -> str | None:
     )
 
 
+def precision(name: str, content: Mapping[str, Any]) -> str | None:
+    """How far vectors computed in int8 are from exact ones, or None."""
+    agreement = content["health"].get("vector_agreement")
+    if agreement is None:
+        return None
+    return (
+        f"{name}: computed in {content['model']['precision']}; on a sample its vectors agree with exact ones only to a cosine of "
+        f"{agreement:.3f}, which changes rankings. precision=float32 beside it shows what that costs."
+    )
+
+
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the set of questions can't tell: too few of them, several kinds, labels that were lost."""
     if not contents:
@@ -64,11 +75,15 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+# What there may be to say of a cell.
+OF_CELLS = (truncation, rounding, precision)
+
+
 def cell_note(name: str, content: Mapping[str, Any], primary: str) -> str:
     """The Markdown of a cell's page: the deciding metric, then what to know before believing it."""
     kind, count = next(iter(content["questions"].items()))
     lines = [f"**{name}**: {primary} {content['metrics'][primary]:.3f} over {count} {kind} questions."]
-    lines += [f"⚠ {warning}" for warning in (truncation(name, content), rounding(name, content)) if warning]
+    lines += [f"⚠ {warning}" for about in OF_CELLS if (warning := about(name, content))]
     lines += about_questions([content])
     causes = ", ".join(f"{cause} {n}" for cause, n in content["diagnosis"].items())
     lines.append(f"Diagnosis (suspicions, not findings): {causes}.")

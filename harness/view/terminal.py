@@ -206,11 +206,7 @@ def report(
     if contents:
         drawn = table(contents, shown, width())
         lines += ["", *drawn.lines, "", *legend(drawn.columns)]
-    of_cells = (
-        about(content["name"], content)
-        for content in contents
-        for about in (notes.truncation, notes.rounding)
-    )
+    of_cells = (about(content["name"], content) for content in contents for about in notes.OF_CELLS)
     warnings = [warning for warning in of_cells if warning]
     warnings += notes.about_questions(contents)
     if contents and primary not in contents[0]["chunk_independent"] and not same_chunks:

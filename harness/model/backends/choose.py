@@ -11,14 +11,19 @@ from importlib import metadata
 from pathlib import Path
 
 from harness.errors import ModelError
-from harness.model.backends import Loaded, UnfitError, Wanted
-from harness.model.backends import converted as store
-from harness.model.backends.openvino import load_converted
+from harness.model.backends import Engine, Loaded, UnfitError, Wanted, converted
+from harness.model.backends.onnx import Onnx
+from harness.model.backends.openvino import OpenVino
 from harness.model.backends.torch import TorchBackend
 from harness.model.backends.trial import AGREEMENT, Verdict, compare, known, remember, sample_ids
 from harness.model.loading import fast_tokenizer, load_model, quiet
+from harness.model.running import PRECISIONS
 
 logger = logging.getLogger(__name__)
+
+
+# Engines in the order in which they are tried: the faster first, as measured (docs/performance.md).
+ENGINES: tuple[Engine, ...] = (OpenVino(), Onnx())
 
 
 # Cells of a sweep alternate between a few models; more than four would only hold memory.
@@ -26,29 +31,64 @@ logger = logging.getLogger(__name__)
 def load(wanted: Wanted) -> Loaded:
     """The model in memory, once per process.
 
-    ``wanted.backend`` auto takes OpenVINO where it is installed, agrees with torch and is not slower, and says so
-    when it was not to be; openvino raises ``ModelError`` instead.
+    ``wanted.backend`` auto takes the first engine that is installed, agrees with torch and is not slower, and says so when there
+    is none though there should be. A backend that is named, or a precision that torch lacks, raises ``ModelError`` instead.
     """
     with quiet():
-        if wanted.backend == "torch" or (wanted.backend == "auto" and not _on_cpu(wanted.device)):
-            return _torch(wanted)
-        try:
-            return _openvino(wanted)
-        except UnfitError as reason:
-            if wanted.backend == "openvino":
-                raise ModelError(
-                    f"The model {wanted.name!r} can't run on openvino (model.backend) here: {reason}. "
-                    "Use model.backend=torch, or auto.",
-                    model=wanted.name,
-                ) from reason
-            level = logging.INFO if reason.expected else logging.WARNING
-            logger.log(level, "The model %r runs on torch, because %s.", wanted.name, reason)
-            return _torch(wanted)
+        engines = _engines(wanted)
+        reasons = []
+        for engine in engines:
+            try:
+                return _converted(wanted, engine)
+            except UnfitError as reason:
+                reasons.append(reason)
+        if reasons and not _torch_will_do(wanted):
+            raise ModelError(
+                f"The model {wanted.name!r} can't run on {' or '.join(e.name for e in engines)} (model.backend) in {wanted.precision} here: "
+                f"{'; '.join(map(str, reasons))}. Use {_remedy(wanted)}.",
+                model=wanted.name,
+            ) from reasons[-1]
+        if reasons:
+            level = logging.INFO if all(reason.expected for reason in reasons) else logging.WARNING
+            told = [str(reason) for reason in reasons if level == logging.INFO or not reason.expected]
+            logger.log(
+                level, "The model %r runs on torch, because %s.", wanted.name, "; ".join(dict.fromkeys(told))
+            )
+        return _torch(wanted)
 
 
-def installed() -> bool:
-    """True when OpenVINO can be imported."""
-    return importlib.util.find_spec("openvino") is not None
+def agreement(wanted: Wanted) -> float | None:
+    """What was found by the trial of the engine that runs ``wanted``: the least cosine to torch in float32; None without a trial.
+
+    Loads nothing, so it is told of embeddings that were computed before, too.
+    """
+    found = (known(wanted, engine) for engine in _engines(wanted) if installed(engine))
+    return next((verdict.cosine for verdict in found if verdict and verdict.agrees(wanted.precision)), None)
+
+
+def installed(engine: Engine) -> bool:
+    """True when all of its packages can be imported."""
+    return all(importlib.util.find_spec(package) is not None for package in engine.packages)
+
+
+def _engines(wanted: Wanted) -> list[Engine]:
+    """Those that may be tried, in this order."""
+    able = [engine for engine in ENGINES if engine.name in PRECISIONS[wanted.precision]]
+    if wanted.backend != "auto":
+        return [engine for engine in able if engine.name == wanted.backend]
+    return [] if _torch_will_do(wanted) and not _on_cpu(wanted.device) else able
+
+
+def _torch_will_do(wanted: Wanted) -> bool:
+    return wanted.backend in {"auto", "torch"} and "torch" in PRECISIONS[wanted.precision]
+
+
+def _remedy(wanted: Wanted) -> str:
+    return (
+        "model.backend=torch, or auto"
+        if "torch" in PRECISIONS[wanted.precision]
+        else "model.precision=float32"
+    )
 
 
 def _torch(wanted: Wanted) -> Loaded:
@@ -62,47 +102,43 @@ def _torch(wanted: Wanted) -> Loaded:
     return Loaded(TorchBackend(model, wanted.precision), fast_tokenizer(model, wanted.name))
 
 
-def _openvino(wanted: Wanted) -> Loaded:
-    if not installed():
-        raise UnfitError("openvino is not installed (pip install openvino)", expected=True)
-    if wanted.precision not in AGREEMENT:
-        raise UnfitError(f"OpenVINO runs in {' or '.join(AGREEMENT)} here, not in {wanted.precision}")
-    place = store.folder(wanted)
-    usable = store.sound(place, wanted.cache_dir)
+def _converted(wanted: Wanted, engine: Engine) -> Loaded:
+    if not installed(engine):
+        packages = " ".join(engine.packages)
+        raise UnfitError(f"{engine.title} is not installed (pip install {packages})", expected=True)
+    place = converted.folder(wanted, engine)
+    usable = converted.sound(place, engine, wanted.cache_dir)
     if place.exists() and not usable:
         logger.warning("The converted model in %s is damaged; %r is converted again.", place, wanted.name)
-    verdict = known(wanted) if usable else None
+    verdict = known(wanted, engine) if usable else None
     if verdict is None:
-        found = _tried(wanted, place, convert=not usable)
-    else:
-        _judge(wanted, verdict)
-        found = load_converted(place, wanted.precision)
-    return found
+        return _tried(wanted, engine, convert=not usable)
+    _judge(wanted, engine, verdict)
+    return converted.opened(place, engine, wanted.precision)
 
 
-def _tried(wanted: Wanted, place: Path, *, convert: bool) -> Loaded:
+def _tried(wanted: Wanted, engine: Engine, *, convert: bool) -> Loaded:
     """Converts the model if need be and compares it with torch, which is what has to be loaded for both."""
     model = load_model(wanted.folder, "cpu", wanted.name)
     tokenizer = fast_tokenizer(model, wanted.name)
     if convert:
-        store.convert(model, tokenizer, place, wanted.name)
-    found = load_converted(place, wanted.precision)
-    ids = sample_ids(tokenizer, wanted.longest)
-    verdict = compare(model, wanted.precision, found.backend, ids)
-    remember(wanted, verdict)
-    _judge(wanted, verdict)
+        converted.convert(model, tokenizer, engine, wanted)
+    found = converted.opened(converted.folder(wanted, engine), engine, wanted.precision)
+    verdict = compare(model, wanted.precision, found.backend, sample_ids(tokenizer, wanted.longest))
+    remember(wanted, engine, verdict)
+    _judge(wanted, engine, verdict)
     return found
 
 
-def _judge(wanted: Wanted, verdict: Verdict) -> None:
+def _judge(wanted: Wanted, engine: Engine, verdict: Verdict) -> None:
     if not verdict.agrees(wanted.precision):
         raise UnfitError(
-            f"OpenVINO's vectors differ from torch's (least cosine {verdict.cosine:.6f} on a sample; "
+            f"{engine.title}'s vectors differ from torch's (least cosine {verdict.cosine:.6f} on a sample; "
             f"{AGREEMENT[wanted.precision]} is asked of {wanted.precision})"
         )
-    if wanted.backend == "auto" and verdict.openvino_seconds > verdict.torch_seconds:
+    if wanted.backend == "auto" and _torch_will_do(wanted) and verdict.seconds > verdict.torch_seconds:
         raise UnfitError(
-            f"OpenVINO is slower here ({verdict.openvino_seconds:.2f} s for a sample, torch {verdict.torch_seconds:.2f} s)",
+            f"{engine.title} is slower here ({verdict.seconds:.2f} s for a sample, torch {verdict.torch_seconds:.2f} s)",
             expected=True,
         )
 

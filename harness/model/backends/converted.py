@@ -1,75 +1,70 @@
-"""Models converted for OpenVINO, kept under ``cache_dir/openvino``: what it takes to embed without torch."""
+"""Converted models, kept under ``cache_dir/ENGINE``: what it takes to embed without torch."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import shutil
-import sys
 import uuid
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from harness.model.backends import UnfitError, Wanted
+from harness.model.backends import Engine, Loaded, UnfitError, Wanted
 from harness.model.digest import file_sha256
 
-MODEL, WEIGHTS, TOKENIZER, NOTE = "model.xml", "model.bin", "tokenizer.json", "note.json"
-_SCHEME = 1
-_CONVERTERS = ("openvino", "torch", "transformers", "sentence-transformers")
+TOKENIZER, NOTE = "tokenizer.json", "note.json"
+_SCHEME = 2
+_CONVERTERS = ("torch", "transformers", "sentence-transformers")
 
 
-def library() -> Any:
-    """The module ``openvino``, kept from telling its makers that it was imported."""
-    reporter = "openvino_telemetry"
-    if "openvino" in sys.modules or reporter in sys.modules:
-        return importlib.import_module("openvino")
-    sys.modules[reporter] = None  # type: ignore[assignment] # how Python is told that there is no such module
-    try:
-        return importlib.import_module("openvino")
-    finally:
-        del sys.modules[reporter]
-
-
-def versions() -> Mapping[str, str]:
+def versions(engine: Engine) -> Mapping[str, str]:
     """The version of everything that takes part in a conversion."""
-    return {package: metadata.version(package) for package in _CONVERTERS}
+    return {package: metadata.version(package) for package in (*engine.packages, *_CONVERTERS)}
 
 
-def folder(wanted: Wanted) -> Path:
+def folder(wanted: Wanted, engine: Engine) -> Path:
     """Where the converted model is kept; its name stands for the model's files and the libraries' versions."""
-    key = json.dumps([_SCHEME, wanted.digest, versions()], sort_keys=True)
-    return Path(wanted.cache_dir) / "openvino" / hashlib.sha256(key.encode()).hexdigest()[:32]
+    # Only int8 is another file; other precisions are asked of the engine when it opens one.
+    stored = "int8" if wanted.precision == "int8" else "float32"
+    key = json.dumps([_SCHEME, wanted.digest, stored, versions(engine)], sort_keys=True)
+    return Path(wanted.cache_dir) / engine.name / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def sound(place: Path, cache_dir: str) -> bool:
+def sound(place: Path, engine: Engine, cache_dir: str) -> bool:
     """True when all files are there and hold what was written."""
     try:
         files = json.loads((place / NOTE).read_text(encoding="utf-8"))["files"]
-        return {MODEL, WEIGHTS, TOKENIZER} == set(files) and all(
+        return {*engine.files, TOKENIZER} == set(files) and all(
             file_sha256(place / file, Path(cache_dir)) == digest for file, digest in files.items()
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
-def convert(model: Any, tokenizer: Any, place: Path, name: str) -> None:
+def opened(place: Path, engine: Engine, precision: str) -> Loaded:
+    """The backend with its tokenizer; imports neither torch nor transformers."""
+    from tokenizers import Tokenizer
+
+    return Loaded(engine.opened(place, precision), Tokenizer.from_file(str(place / TOKENIZER)))
+
+
+def convert(model: Any, tokenizer: Any, engine: Engine, wanted: Wanted) -> None:
     """Converts a ``SentenceTransformer`` in float32 and keeps it, complete or not at all.
 
     Raises ``UnfitError`` when it can't be converted or kept.
     """
     if any(getattr(module, "include_prompt", True) is False for module in model):
         raise UnfitError("its pooling leaves the prompt out, which is not converted")
-    converted = _traced(model)
+    place = folder(wanted, engine)
     aside = place.with_name(f".{uuid.uuid4().hex}.part")
     try:
         aside.mkdir(parents=True)
-        library().save_model(converted, str(aside / MODEL), compress_to_fp16=False)
+        engine.convert(*_whole(model), wanted.precision, aside)
         (aside / TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
-        files = {file: _sha256(aside / file) for file in (MODEL, WEIGHTS, TOKENIZER)}
-        note = {"name": name, "versions": versions(), "files": files}
+        files = {file: _sha256(aside / file) for file in (*engine.files, TOKENIZER)}
+        note = {"name": wanted.name, "versions": versions(engine), "files": files}
         (aside / NOTE).write_text(json.dumps(note, indent=1), encoding="utf-8")
         _put(aside, place)
     except (OSError, RuntimeError) as error:
@@ -78,7 +73,8 @@ def convert(model: Any, tokenizer: Any, place: Path, name: str) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _traced(model: Any) -> Any:
+def _whole(model: Any) -> tuple[Any, Any]:
+    """The model as one module, and an example of what it takes."""
     import torch
 
     class Whole(torch.nn.Module):
@@ -96,22 +92,8 @@ def _traced(model: Any) -> Any:
                 features = module(features)
             return features["sentence_embedding"]
 
-    openvino = library()
     # Two texts of five tokens: a size of one would be taken for a constant.
-    example = torch.arange(10).reshape(2, 5)
-    try:
-        with torch.inference_mode():
-            return openvino.convert_model(
-                Whole().eval(), example_input=example, input=[openvino.PartialShape([-1, -1])]
-            )
-    except Exception as error:
-        raise UnfitError(
-            f"OpenVINO can't convert it ({type(error).__name__}: {_first_line(error)})"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "no message")
+    return Whole().eval(), torch.arange(10).reshape(2, 5)
 
 
 def _sha256(path: Path) -> str:

@@ -1,11 +1,15 @@
-"""How many threads a process may use."""
+"""How many threads a process may use, and on what CPU."""
 
 from __future__ import annotations
 
 import os
+import platform
+import re
+from functools import lru_cache
 from pathlib import Path
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_CPUS = Path("/proc/cpuinfo")
 
 
 def cores() -> int:
@@ -16,6 +20,16 @@ def cores() -> int:
     affine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limits = [affine, _quota(), _asked()]
     return max(min(limit for limit in limits if limit is not None), 1)
+
+
+@lru_cache(maxsize=1)
+def cpu_name() -> str:
+    """What the CPU is called: its model where the system tells, else its architecture."""
+    try:
+        told = re.search(r"^model name\s*:\s*(.+)$", _CPUS.read_text(encoding="utf-8"), re.MULTILINE)
+    except (OSError, ValueError):
+        told = None
+    return told[1] if told else platform.processor() or platform.machine()
 
 
 def _quota() -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -9,15 +11,44 @@ from typing import Any
 
 import numpy as np
 
-from harness.model.backends import Loaded, UnfitError
+from harness.model.backends import UnfitError
 from harness.model.backends.batches import batches
-from harness.model.backends.converted import MODEL, TOKENIZER, library
 from harness.model.backends.cores import cores
 from harness.records import Float32Array, IntArray
 
+MODEL, WEIGHTS = "model.xml", "model.bin"
 # Of a batch: four texts of 256 tokens. Several batches run side by side, so bigger ones bring nothing but memory.
 TOKENS = 1_024
 HINTS = {"float32": "f32", "bfloat16": "bf16"}
+
+
+class OpenVino:
+    """OpenVINO as an engine."""
+
+    name = "openvino"
+    title = "OpenVINO"
+    packages = ("openvino",)
+    files = (MODEL, WEIGHTS)
+
+    def convert(self, whole: Any, example: Any, precision: str, folder: Path) -> None:  # noqa: ARG002 - one file serves all
+        """Writes the model in float32; see ``Engine``."""
+        import torch
+
+        openvino = library()
+        try:
+            with torch.inference_mode():
+                converted = openvino.convert_model(
+                    whole, example_input=example, input=[openvino.PartialShape([-1, -1])]
+                )
+        except Exception as error:
+            raise UnfitError(
+                f"OpenVINO can't convert it ({type(error).__name__}: {_first_line(error)})"
+            ) from error
+        openvino.save_model(converted, str(folder / MODEL), compress_to_fp16=False)
+
+    def opened(self, folder: Path, precision: str) -> OpenVinoBackend:
+        """The backend; see ``Engine``."""
+        return OpenVinoBackend(folder, precision)
 
 
 class OpenVinoBackend:
@@ -67,8 +98,17 @@ class OpenVinoBackend:
         return vectors
 
 
-def load_converted(place: Path, precision: str) -> Loaded:
-    """The backend with its tokenizer; imports neither torch nor transformers."""
-    from tokenizers import Tokenizer
+def library() -> Any:
+    """The module ``openvino``, kept from telling its makers that it was imported."""
+    reporter = "openvino_telemetry"
+    if "openvino" in sys.modules or reporter in sys.modules:
+        return importlib.import_module("openvino")
+    sys.modules[reporter] = None  # type: ignore[assignment] # how Python is told that there is no such module
+    try:
+        return importlib.import_module("openvino")
+    finally:
+        del sys.modules[reporter]
 
-    return Loaded(OpenVinoBackend(place, precision), Tokenizer.from_file(str(place / TOKENIZER)))
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), "no message")
