@@ -19,6 +19,7 @@ from harness.errors import SettingError, StoreError
 from harness.excerpts import read_excerpts
 from harness.finished import FinishedCell, FinishedSweep
 from harness.folders import folder_meant, recorded_in
+from harness.mistakes import closest
 from harness.store.cells import SCHEMA, read_json
 from harness.store.sweeps import SWEEP, collected
 from harness.tracker import Found
@@ -57,13 +58,14 @@ def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, Finishe
     """
     if not re.fullmatch(r"[0-9a-f]{6,32}", word):
         sweep = finished(config)
-        if word in {cell.name for cell in sweep.cells}:
+        scored = [cell.name for cell in sweep.cells]
+        if word in scored:
             return sweep, sweep.cell(word)
         failed = {failure["name"]: failure["error"] for failure in sweep.failures}
         if word in failed:
             raise SettingError(f"'{word}' of '{sweep.name}' has no scores: {failed[word]}")
         raise SettingError(
-            f"'{word}' is no cell of '{sweep.name}', nor six characters of a run's id. {_cells(sweep)}"
+            f"'{word}' is no cell of '{sweep.name}', nor six characters of a run's id.{closest(word, scored)} {_cells(sweep)}"
         )
     sweep = finished(_with_sweep(config, word))
     try:

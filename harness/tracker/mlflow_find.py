@@ -61,7 +61,7 @@ def _latest(client: MlflowClient, uri: str, experiment: str) -> Run:
             f"There is no sweep in the experiment '{experiment}' of {shown(uri)} yet. {_RUN_FIRST}",
             where=shown(uri),
         )
-    closed = [run for run in newest if run.data.tags.get(CLOSED_TAG)]
+    closed = [run for run in newest if run.data.tags.get(CLOSED_TAG) or run.info.status == "FINISHED"]
     running = [run for run in newest if run.info.status == "RUNNING"]
     if not closed and not running:
         run = newest[0]
@@ -124,6 +124,6 @@ def _unknown(word: str, uri: str, experiment: str, sweeps: Sequence[Run]) -> Set
             f"{'The nearest' if close else 'The newest'} is {near.info.run_id[:12]} ('{near.info.run_name}')."
         )
     return SettingError(
-        f"sweep={word}: no sweep of this name or id in the experiment '{experiment}' of {shown(uri)}. {hint}",
+        f"sweep={word}: no sweep has this name and no run an id that begins so, in the experiment '{experiment}' of {shown(uri)}. {hint}",
         key="sweep",
     )

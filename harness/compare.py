@@ -1,0 +1,52 @@
+"""``python -m harness.compare RUN_A RUN_B``: two cells question by question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from omegaconf import DictConfig
+
+from harness import command
+from harness.errors import HarnessError, SettingError
+from harness.view import terminal
+
+_HOW = (
+    "Give two runs: python -m harness.compare RUN_A RUN_B. A run is a cell's name in the newest sweep (or in sweep=ID), or six or more "
+    "characters of a run's id."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compares and says what follows; the exit code is 1 for runs that can't be compared and for wrong words."""
+    words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    terminal.prepare()
+    try:
+        if len(words.files) != 2 or words.is_sweep:
+            raise SettingError(_HOW)
+        config = command.composed(words, ["+command=compare", *words.overrides]).config
+        return _run(config, *words.files)
+    except HarnessError as error:
+        terminal.complain(f"error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        terminal.complain("Stopped.")
+        return 130
+
+
+def _run(config: DictConfig, first: str, second: str) -> int:
+    from harness.comparing import compare
+    from harness.reading import finished_cell
+    from harness.view.comparison import comparison
+
+    worst = config.worst
+    if not isinstance(worst, int) or isinstance(worst, bool) or worst < 0:
+        raise SettingError(f"worst={worst}: give a whole number of questions, at least 0.", key="worst")
+    metric = None if config.metric is None else str(config.metric)
+    found = compare(finished_cell(config, first), finished_cell(config, second), metric, worst)
+    terminal.say_all(comparison(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Two cells side by side, in the terminal: the difference, who answered what, and the questions that changed most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from harness.comparing import Changed, Comparison
+from harness.verdict import Interval
+from harness.view.terminal import short, wrapped
+
+_QUOTE = 160
+
+
+def comparison(found: Comparison) -> Iterator[str]:
+    """All lines, at most as wide as the terminal; names and ids are never cut."""
+    yield from _heading(found)
+    yield ""
+    yield from _standings(found)
+    yield ""
+    for sentence in (*_sentences(found), *found.caveats):
+        yield from wrapped(sentence, "")
+    first, second = (cell.name for cell in found.cells)
+    yield from _changes(first, f"{first} → {second}", found.for_first, found.won)
+    yield from _changes(second, f"{first} → {second}", found.for_second, found.lost)
+
+
+def _heading(found: Comparison) -> Iterator[str]:
+    names = dict.fromkeys(sweep.name for sweep in found.sweeps)
+    yield from wrapped(" and ".join(names), "")
+    afterwards = " (chosen after seeing the results)" if found.chosen_afterwards else ""
+    yield from wrapped(f"{found.metric}{afterwards} over {found.verdict.questions:,} questions decides", "")
+
+
+def _standings(found: Comparison) -> Iterator[str]:
+    """Both cells with their scores, then the settings in which they differ."""
+    means = {standing.name: standing.mean for standing in found.verdict.standings}
+    names = [cell.name for cell in found.cells]
+    settings = list(found.settings)
+    rows = [("cell", short(found.metric), *settings)]
+    for i, name in enumerate(names):
+        rows.append((name, _score(means[name]), *(found.settings[key][i] for key in settings)))
+    sizes = [max(cell_len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(
+            text + " " * (size - cell_len(text)) for text, size in zip(row, sizes, strict=True)
+        ).rstrip()
+
+
+def _sentences(found: Comparison) -> Iterator[str]:
+    first, second = (cell.name for cell in found.cells)
+    best = found.verdict.standings[0]
+    difference, ahead, behind = best.to_best, best.name, second if best.name == first else first
+    if not found.won and not found.lost:
+        yield f"No difference: {first} and {second} have the same {short(found.metric)} on every question."
+        return
+    yield (
+        f"{first} won {found.won:,}, {second} won {found.lost:,}, {found.tied:,} {'is' if found.tied == 1 else 'are'} tied."
+    )
+    limits = _limits(difference)
+    size = f"{100 * difference.value:.1f} points" + (f" (95%: {limits})" if limits else "")
+    if found.verdict.winner is not None:
+        yield f"{ahead} is better than {behind}: by {size}."
+    elif found.verdict.method == "none":
+        yield f"{ahead} is ahead of {behind} by {size}, but the questions are about too few texts for an interval: nothing is shown."
+    else:
+        yield f"They can't be told apart: {ahead} is ahead of {behind} by {size}." + _needed(found)
+
+
+def _needed(found: Comparison) -> str:
+    needed = found.verdict.questions_needed
+    return (
+        ""
+        if needed is None
+        else f" About {needed:,} questions would separate them if the difference stayed so."
+    )
+
+
+def _changes(better: str, arrow: str, changed: Sequence[Changed], total: int) -> Iterator[str]:
+    if not changed:
+        return
+    yield ""
+    shown = f"{len(changed)} of {total:,}" if len(changed) < total else f"{total:,}"
+    yield from wrapped(f"Better in {better} ({shown}); {arrow}:", "")
+    size = max(cell_len(question.question_id) for question in changed)
+    indent = " " * min(size + 2, 16)
+    for question in changed:
+        scores = " → ".join(f"{value:.2f}" for value in question.values)
+        ranks = "first rank " + " → ".join(map(_rank, question.ranks))
+        causes = " → ".join(dict.fromkeys(question.causes))
+        padded = question.question_id + " " * (size - cell_len(question.question_id))
+        yield from wrapped(f"{padded}  {scores}  {ranks}  {causes}", "", indent)
+        if question.text:
+            yield from wrapped(" ".join(question.text.split()), indent)
+        yield from _evidence(question, indent)
+
+
+def _evidence(question: Changed, indent: str) -> Iterator[str]:
+    """Where the first evidence stands, and how it begins."""
+    for place in question.evidence[:1]:
+        quote = " ".join(str(place.get("quote", "")).split())
+        some = quote if len(quote) <= _QUOTE else quote[:_QUOTE].rsplit(" ", 1)[0] + " …"
+        more = f" and {len(question.evidence) - 1} more" if len(question.evidence) > 1 else ""
+        yield from wrapped(f"{place['doc_id']}{more}" + (f": “{some}”" if some else ""), indent)
+
+
+def _score(mean: Interval) -> str:
+    limits = "" if mean.lo is None or mean.hi is None else f" ({mean.lo:.3f} to {mean.hi:.3f})"
+    return f"{mean.value:.3f}{limits}"
+
+
+def _limits(difference: Interval) -> str:
+    if difference.lo is None or difference.hi is None:
+        return ""
+    return " to ".join(f"{100 * value:.1f}".replace("-", "−") for value in (difference.lo, difference.hi))
+
+
+def _rank(rank: float) -> str:
+    return "none" if math.isnan(rank) else f"{rank:.0f}"
