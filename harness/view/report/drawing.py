@@ -1,0 +1,100 @@
+"""What the charts share: scales, round ticks, and SVG elements whose texts are escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+# Units of a chart's width; on a phone they are a little less than pixels, on a desk a little more.
+WIDTH = 400.0
+# An average letter of the charts' text takes so many units.
+LETTER = 6.1
+
+
+class Scale(NamedTuple):
+    """Places values between ``low`` and ``high`` (of the data) on a line from ``start`` to ``end`` (of the drawing)."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    is_log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The place, rounded to a tenth of a unit."""
+        low, high, at = self.low, self.high, value
+        if self.is_log:
+            low, high, at = math.log(low), math.log(high), math.log(value)
+        share = (at - low) / (high - low) if high > low else 0.5
+        return round(self.start + share * (self.end - self.start), 1)
+
+
+def ticks(low: float, high: float, count: int = 4) -> list[float]:
+    """About ``count`` round values (1, 2 or 5 times a power of ten apart) from ``low`` to ``high``."""
+    if not high > low:
+        return [low]
+    raw = (high - low) / count
+    power = 10 ** math.floor(math.log10(raw))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def padded(values: Iterable[float], share: float = 0.06) -> tuple[float, float]:
+    """Smallest and largest value with a little room on both sides; a unit apart where all are equal."""
+    found = list(values)
+    low, high = min(found), max(found)
+    room = share * (high - low) or max(abs(low) * share, 0.01)
+    return low - room, high + room
+
+
+def picture(height: float, label: str, parts: Iterable[Markup], *, width: float = WIDTH) -> Markup:
+    """The SVG of a chart. ``label`` says to those who can't see it what it shows."""
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}" xmlns="http://www.w3.org/2000/svg">{}</svg>'
+    ).format(width, height, label, Markup("").join(parts))
+
+
+def written(x: float, y: float, words: str, *, anchor: str = "start", css: str = "tick") -> Markup:
+    """A text at its place."""
+    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>').format(
+        x, y, anchor, css, words
+    )
+
+
+def rule(x1: float, y1: float, x2: float, y2: float, css: str = "grid") -> Markup:
+    """A straight line."""
+    return Markup('<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" class="{}"/>').format(
+        x1, y1, x2, y2, css
+    )
+
+
+def dot(x: float, y: float, radius: float, title: str, css: str = "dot") -> Markup:
+    """A point that says what it is when it is pointed at."""
+    return Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}" class="{}"><title>{}</title></circle>').format(
+        x, y, radius, css, title
+    )
+
+
+def apart(places: Sequence[float], step: float, low: float, high: float) -> list[float]:
+    """``places`` (ascending) moved so that neighbours are ``step`` apart, inside ``low`` to ``high`` where there is room."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + step if moved else low))
+    for i in range(len(moved) - 1, -1, -1):
+        ceiling = high if i == len(moved) - 1 else moved[i + 1] - step
+        moved[i] = min(moved[i], ceiling)
+    return moved
+
+
+def folded(name: str, most: int = 17) -> list[str]:
+    """A cell's name in at most two lines, broken at its middle dots; never cut."""
+    parts = name.split(" · ")
+    if len(name) <= most or len(parts) < 2:
+        return [name]
+    cut = min(range(1, len(parts)), key=lambda i: max(len(" · ".join(parts[:i])), len(" · ".join(parts[i:]))))
+    return [" · ".join(parts[:cut]), " · ".join(parts[cut:])]

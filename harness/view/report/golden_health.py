@@ -1,0 +1,121 @@
+"""What the golden set is like: sizes, sources, how questions are spread over texts, how much they borrow from their evidence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from harness.finished import FinishedSweep
+from harness.verdict import Verdict
+from harness.view.report.histogram import histogram
+from harness.view.report.shown_rows import places_of
+
+_STEPS = 10
+_LENGTHS = (0, 50, 100, 200, 400, 800, 1600)
+_PER_TEXT = (1, 2, 3, 5, 9, 17)
+
+
+class GoldenHealth(NamedTuple):
+    """``facts``: name and value. ``charts``: title and picture each. ``left_out``: question ids with their reasons."""
+
+    facts: Sequence[tuple[str, str]]
+    charts: Sequence[tuple[str, Markup]]
+    left_out: Sequence[tuple[str, str]]
+
+
+def golden_health(sweep: FinishedSweep, verdict: Verdict | None) -> GoldenHealth:
+    """What there is to know; a chart whose figures were not tracked is left out."""
+    if not sweep.cells:
+        return GoldenHealth([], [], [])
+    left_out = _left_out(sweep)
+    columns = sweep.cells[0].questions
+    texts = Counter(str(cluster) for cluster in columns["cluster"])
+    drawn = [
+        ("How much of a question's wording stands in its evidence", _overlap(columns.get("overlap"))),
+        ("How long the evidence is", _lengths(sweep)),
+        ("How many questions a text has", _spread(texts)),
+    ]
+    return GoldenHealth(
+        _facts(sweep, verdict, texts, left_out), [(t, c) for t, c in drawn if c is not None], left_out
+    )
+
+
+def documents(sweep: FinishedSweep) -> int:
+    """How many documents the questions' first evidence is in; the number of a long document's block does not count."""
+    clusters = sweep.cells[0].questions["cluster"].tolist() if sweep.cells else []
+    return len({re.sub(r"#\d+$", "", str(cluster)) for cluster in clusters})
+
+
+def _facts(
+    sweep: FinishedSweep, verdict: Verdict | None, texts: Counter[str], left_out: Sequence[object]
+) -> list[tuple[str, str]]:
+    columns, content = sweep.cells[0].questions, sweep.cells[0].content
+    units = sum(len(evidence) for evidence in sweep.evidence.values())
+    others = sum(len(places_of(e)) - len(e) for e in sweep.evidence.values())
+    sources = Counter(str(source) for source in columns["source"])
+    lost = int(max(cell.metric("lost_evidence") for cell in sweep.cells))
+    facts = [("questions", f"{sum(content['questions'].values()):,}")]
+    if units:
+        also = f", {others:,} with a second place" if others else ""
+        facts.append(("labels", f"{units:,}{also}"))
+    facts += [
+        ("lost labels", f"{lost:,}"),
+        ("left out", f"{len(left_out):,}"),
+        ("written by", ", ".join(f"{source} {n:,}" for source, n in sources.most_common())),
+        ("documents asked about", f"{documents(sweep):,}"),
+        ("separate texts", f"{len(texts):,}"),
+    ]
+    if verdict is not None:
+        facts.append(("which weigh like", f"{verdict.effective_clusters:.0f} texts"))
+    return facts
+
+
+def _overlap(column: object) -> Markup | None:
+    if not isinstance(column, np.ndarray):
+        return None
+    values = column.astype(np.float64)
+    values = values[np.isfinite(values)]
+    counts, _ = np.histogram(values, _STEPS, (0.0, 1.0))
+    return histogram(
+        counts.tolist(), [f"{10 * i}%" for i in range(_STEPS + 1)], "share of the question's words"
+    )
+
+
+def _lengths(sweep: FinishedSweep) -> Markup | None:
+    sizes = [
+        int(unit["end"]) - int(unit["start"])
+        for evidence in sweep.evidence.values()
+        for unit in evidence
+        if unit.get("end") is not None
+    ]
+    counts, _ = np.histogram(sizes, [*_LENGTHS, np.inf])
+    edges = [*(f"{edge:,}" for edge in _LENGTHS), "more"]
+    return histogram(*_ended(counts.tolist(), edges), "characters of evidence")
+
+
+def _spread(texts: Counter[str]) -> Markup | None:
+    counts, _ = np.histogram(list(texts.values()), [*_PER_TEXT, np.inf])
+    return histogram(
+        *_ended(counts.tolist(), [*map(str, _PER_TEXT), "more"]), "questions about the same text"
+    )
+
+
+def _ended(counts: list[int], edges: list[str]) -> tuple[list[int], list[str]]:
+    """Without the empty steps at the end."""
+    used = max((i + 1 for i, count in enumerate(counts) if count), default=0)
+    return counts[:used], edges[: used + 1]
+
+
+def _left_out(sweep: FinishedSweep) -> list[tuple[str, str]]:
+    """Questions that no cell was asked, from the sweep's folder."""
+    file = sweep.folder / "left_out.jsonl"
+    if not file.is_file():
+        return []
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [(str(row["question_id"]), str(row["reason"])) for row in rows]

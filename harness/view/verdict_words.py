@@ -1,0 +1,249 @@
+"""The verdict in sentences: the same ones in the terminal, on the run's page, in the report and from ``pick``.
+
+Plain text without markup. Nothing is said that the numbers do not carry: "highest observed" is no winner, "not ruled out" is no
+"as good as".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.finished import FinishedSweep
+from harness.verdict import Interval, Standing, Verdict
+from harness.view import notes
+from harness.view.terminal import short
+
+# So many names are written out; of more, the first ones and how many there are besides.
+NAMED = 3
+# An interval over fewer documents says nothing of other documents.
+FEW_DOCUMENTS = 30
+
+
+class Words(NamedTuple):
+    """``headline``: the answer in one sentence. ``details``: what else was shown. ``caveats``: what to know before believing it."""
+
+    headline: str
+    details: Sequence[str]
+    caveats: Sequence[str]
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of them, the answer first."""
+        return [self.headline, *self.details, *self.caveats]
+
+
+def verdict_words(verdict: Verdict | None, sweep: FinishedSweep, *, primary: str | None = None) -> Words:
+    """The verdict on ``sweep`` in words.
+
+    ``verdict`` None means that nothing could be judged (no cell was scored, or no question is shared): then the headline says so.
+    ``primary`` is the metric that was judged, where it is another than the recorded one; that is said too.
+    """
+    metric = primary or sweep.primary
+    caveats = [*_about_set(verdict, sweep), *_about_cells(sweep)]
+    if metric != sweep.primary:
+        caveats.insert(
+            0,
+            f"{metric} was chosen after the results were seen; the sweep was to be decided by {sweep.primary}.",
+        )
+    if verdict is None or not verdict.standings:
+        return Words(_nothing(sweep), [], caveats)
+    details = [
+        *_score(verdict, short(metric)),
+        *_ruled_out(verdict),
+        *_alike(verdict),
+        *_how_much_more(verdict),
+        *_expected(verdict),
+    ]
+    return Words(_headline(verdict), details, caveats)
+
+
+def points(difference: float, *, sign: bool = False) -> str:
+    """A difference of scores in points, hundredths of the scale: ``9.2 points``."""
+    text = f"{100 * difference:+.1f}" if sign else f"{abs(100 * difference):.1f}"
+    return text.replace("-", "−") + (" point" if text.lstrip("+-") == "1.0" else " points")
+
+
+def limits(interval: Interval, *, scale: float = 1.0, digits: int = 3) -> str:
+    """``0.718 to 0.803``; empty where there is no interval."""
+    if interval.lo is None or interval.hi is None:
+        return ""
+    return " to ".join(
+        f"{scale * value:.{digits}f}".replace("-", "−") for value in (interval.lo, interval.hi)
+    )
+
+
+def listed(names: Sequence[str], most: int = NAMED) -> str:
+    """``a, b and c``; of more than ``most`` the first ones, and how many more."""
+    if len(names) > most + 1:
+        return ", ".join(names[:most]) + f" and {len(names) - most} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "none"
+
+
+def _nothing(sweep: FinishedSweep) -> str:
+    if not sweep.cells:
+        return f"No configuration was scored; {len(sweep.failures)} failed."
+    return "Nothing can be compared: there is no question that every configuration was asked."
+
+
+def _headline(verdict: Verdict) -> str:
+    best, *others = verdict.standings
+    count = len(verdict.standings)
+    if not others:
+        return f"{best.name} is the only configuration; there is nothing to compare it with."
+    if all(s.same_as == best.name for s in others):
+        return f"All {count} configurations answer every question alike; take the cheapest."
+    if verdict.method == "none":
+        return (
+            f"No winner can be named: {verdict.questions:,} questions about so few texts carry no interval. "
+            f"{best.name} is the highest observed."
+        )
+    if verdict.winner is not None:
+        second = next((s for s in others if s.status != "winner" and s.same_as != best.name), None)
+        return f"{verdict.winner} is the best of {count}{_ahead(best, second)}."
+    rivals = [s.name for s in verdict.standings if s.status != "ruled out"]
+    scope = f"all {count}" if len(rivals) == count else f"{len(rivals)} of {count}"
+    return (
+        f"No single winner: {scope} configurations can't be told apart ({listed(rivals)}). "
+        f"{best.name} is the highest observed."
+    )
+
+
+def _score(verdict: Verdict, metric: str) -> list[str]:
+    best = verdict.standings[0]
+    between = f" ({limits(best.mean)})" if limits(best.mean) else ""
+    return [f"{best.name} scores {metric} {best.mean.value:.3f}{between} on {verdict.questions:,} questions."]
+
+
+def _ahead(best: Standing, second: Standing | None) -> str:
+    if second is None:
+        return ""
+    between = limits(best.to_best, scale=100, digits=1)
+    return f", {points(best.to_best.value)} ahead of {second.name}" + (f" ({between})" if between else "")
+
+
+def _ruled_out(verdict: Verdict) -> list[str]:
+    out = [s for s in verdict.standings if s.status == "ruled out"]
+    lines = []
+    if verdict.winner is not None and len(out) > 1:
+        last = min(out, key=lambda s: s.to_best.value)
+        lines.append(
+            f"The other {len(out)} are ruled out; {last.name} is furthest behind, by {points(last.to_best.value)}."
+        )
+    elif verdict.winner is None and out:
+        near = max(out, key=lambda s: s.to_best.value)
+        least = near.to_best.hi
+        between = f" (at least {points(least).split()[0]})" if least is not None and least < 0 else ""
+        names, verb = listed([s.name for s in out]), "is" if len(out) == 1 else "are"
+        nearest = "it" if len(out) == 1 else f"the nearest, {near.name},"
+        lines.append(f"{names} {verb} ruled out; {nearest} is {points(near.to_best.value)} behind{between}.")
+    if unsure := [s.name for s in verdict.standings if s.status == "not decided"]:
+        verb = "lies" if len(unsure) == 1 else "lie"
+        lines.append(
+            f"{listed(unsure)} {verb} so close to the threshold that resampling could not settle it: not decided."
+        )
+    return lines
+
+
+def _alike(verdict: Verdict) -> list[str]:
+    lines = [
+        f"{s.name} answers every question as {s.same_as} does: the two count as one."
+        for s in verdict.standings
+        if s.same_as is not None
+    ]
+    safe = [
+        s.name for s in verdict.standings[1:] if s.no_worse and s.status != "winner" and s.same_as is None
+    ]
+    if safe:
+        verb = "is" if len(safe) == 1 else "are"
+        lines.append(
+            f"{listed(safe)} {verb} shown to be less than {points(verdict.margin)} behind the best observed, "
+            "and may be taken where cheaper."
+        )
+    elif sum(s.status in {"in play", "not decided"} for s in verdict.standings) > 1:
+        lines.append(
+            f"None of the others is shown to be less than {points(verdict.margin)} behind the best observed: "
+            "not being ruled out is no proof of being as good."
+        )
+    return lines
+
+
+def _how_much_more(verdict: Verdict) -> list[str]:
+    lines = []
+    if verdict.questions_needed is not None and verdict.winner is None:
+        lines.append(
+            f"About {_rounded(verdict.questions_needed):,} questions of this kind would separate the two best at the difference "
+            f"observed now; there are {verdict.questions:,}."
+        )
+    if verdict.detectable is not None and len(verdict.standings) > 1:
+        lines.append(
+            f"A true difference of {points(verdict.detectable)} between two configurations is one that these "
+            f"{verdict.questions:,} questions would show in four sweeps of five; of a smaller one, less often."
+        )
+    return lines
+
+
+def _expected(verdict: Verdict) -> list[str]:
+    if verdict.expected is None or verdict.optimism is None or len(verdict.standings) < 2:
+        return []
+    less = f", {points(verdict.optimism)} less than the score shown" if verdict.optimism >= 0.0005 else ""
+    return [
+        (
+            f"On new questions about these documents, taking the highest of the {len(verdict.standings)} is expected to "
+            f"score {verdict.expected:.3f}{less}."
+        )
+    ]
+
+
+def _about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
+    """What the questions can't tell: few documents, clusters, synthetic ones, lost labels."""
+    if not sweep.cells:
+        return []
+    lines = []
+    columns = sweep.cells[0].questions
+    documents = len(set(columns["cluster"].tolist()))
+    if 0 < documents < FEW_DOCUMENTS:
+        noun = "document" if documents == 1 else "documents"
+        lines.append(
+            f"The questions are about {documents} {noun}: intervals speak of more questions about these, not of other documents."
+        )
+    if verdict is not None and verdict.method == "cr2":
+        lines.append(
+            f"Questions about the same text are not independent: these weigh like {verdict.effective_clusters:.0f} texts, "
+            "few enough that the intervals are wide and rest on an approximation."
+        )
+    sources = columns["source"]
+    synthetic = int(np.count_nonzero(sources == "synthetic"))
+    if synthetic:
+        share = "All" if synthetic == len(sources) else f"{synthetic:,} of {len(sources):,}"
+        lines.append(
+            f"{share} questions were written by a model from the documents: they use the documents' words more than users do. "
+            "They rank configurations; they don't predict how many of your users find what they need."
+        )
+    return lines + notes.about_questions([cell.content for cell in sweep.cells])
+
+
+def _about_cells(sweep: FinishedSweep) -> list[str]:
+    """Truncated models, rounded vectors and failures, the first few in full."""
+    warnings: list[str] = []
+    for about in (notes.truncation, notes.rounding):
+        said = [about(cell.name, cell.content) for cell in sweep.cells]
+        warnings += _first([text for text in said if text], "configurations")
+    failed = [str(failure["name"]) for failure in sweep.failures]
+    if failed:
+        total = len(failed) + len(sweep.cells)
+        warnings.append(f"{len(failed)} of {total} configurations failed: {listed(failed)}.")
+    return warnings
+
+
+def _first(lines: Sequence[str], noun: str) -> list[str]:
+    if len(lines) <= NAMED:
+        return list(lines)
+    return [*lines[:NAMED], f"The same holds, more or less, for {len(lines) - NAMED} more {noun}."]
+
+
+def _rounded(count: int) -> int:
+    """To two leading digits: it is an estimate."""
+    return round(count, 2 - len(str(count))) if count >= 100 else count
