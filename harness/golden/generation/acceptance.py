@@ -8,6 +8,7 @@ from typing import Any
 from harness.golden.generation import Accepted, Excerpt, Passage, Rejection
 from harness.golden.generation.objections import echo_of, is_order, objection_to
 from harness.golden.generation.quoting import evidence_of
+from harness.golden.lines import whole
 from harness.golden.overlap import overlap
 from harness.golden.wording import size
 from harness.records import Document, Evidence
@@ -73,6 +74,7 @@ def _fields(reply: Any) -> tuple[str, list[str]] | Rejection:
         )
     if not 1 <= len(quotes) <= _MOST_QUOTES:
         return Rejection("malformed", f"There are {len(quotes)} quotes; one to {_MOST_QUOTES} are expected.")
+    question, quotes = whole(question), whole(quotes)  # half characters could neither be sent nor saved
     return " ".join(question.split()), quotes
 
 

@@ -77,7 +77,7 @@ class Partners:
         if first.doc_id != second.doc_id:
             return True
         between = self._documents[first.doc_id].text[first.end : second.start]
-        return bool(between.strip()) or "\n" in between or "\r" in between
+        return any(mark in between for mark in "\n\r<")  # pieces of one paragraph stand in one line
 
 
 def _tells(word: str) -> bool:

@@ -26,14 +26,14 @@ _JOINERS = "\u200c\u200d\u200e\u200f"  # Persian, emoji and mixed directions nee
 
 def objection_to(question: str, instructions: str) -> Rejection | None:
     """What is wrong with the question as such: no question, too long, talking of its passage, or following somebody's orders."""
-    for object_to in (_is_no_question, _is_hostile, _mentions_passage):
-        if found := object_to(question):
-            return found
+    if size(question) > _LONGEST:
+        reason = f"The question is longer than {_LONGEST} characters. Ask one thing in one sentence."
+        return Rejection("too_long", reason)
     if length_in_words(longest_run(units(question), units(instructions))) >= _PROMPT_RUN_WORDS:
         return Rejection(
             "injection", "The question repeats these instructions. Ask about what the passage says."
         )
-    return None
+    return _is_hostile(question) or _is_no_question(question) or _mentions_passage(question)
 
 
 def is_order(text: str) -> bool:
@@ -71,10 +71,6 @@ def _echo(of: str, run: Sequence[str]) -> Rejection:
 
 
 def _is_no_question(question: str) -> Rejection | None:
-    if size(question) > _LONGEST:
-        return Rejection(
-            "too_long", f"The question is longer than {_LONGEST} characters. Ask one thing in one sentence."
-        )
     if length_in_words(units(question)) < _FEWEST_WORDS:
         return Rejection("no_question", "There is no question. Write one that a user would ask.")
     if question[-1] not in ENDS_OF_QUESTIONS and not ASKING.match(question):

@@ -130,7 +130,12 @@ def _belongs(text: str, group: Sequence[_Piece], piece: _Piece) -> bool:
 
 
 def _fits(text: str, group: Sequence[_Piece]) -> bool:
-    return size(text[group[0].start : group[-1].end]) <= _MOST
+    return size(text[_begin(group) : group[-1].end]) <= _MOST
+
+
+def _begin(group: Sequence[_Piece]) -> int:
+    """Of several sections, the first one's heading is no heading of them all, and would be missed in front."""
+    return group[0].start if all(piece.path == group[0].path for piece in group) else group[0].section
 
 
 def _prose(group: Iterable[_Piece]) -> int:
@@ -140,11 +145,10 @@ def _prose(group: Iterable[_Piece]) -> int:
 def _span(text: str, group: Sequence[_Piece], least: int) -> tuple[int, int, tuple[str, ...]] | None:
     last = max(i for i, piece in enumerate(group) if piece.size)
     group = group[: last + 1]
-    start, end = group[0].start, group[-1].end
+    start, end = _begin(group), group[-1].end
     if _prose(group) < max(least, _PROSE * prose_size(text[start:end])):
         return None
     path = group[0].path
     for piece in group:
         path = tuple(one for i, one in enumerate(path) if piece.path[: i + 1] == path[: i + 1])
-    # Of several sections, the first one's heading is no heading of them all, and would be missed.
-    return start if path == group[0].path else group[0].section, end, path
+    return start, end, path

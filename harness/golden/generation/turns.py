@@ -25,7 +25,8 @@ def turns(
     offsets = np.array([uniform(seed, doc_ids[at]) for at in held.tolist()])
     document = np.repeat(held, counts[held])
     turn = np.arange(len(document)) - np.repeat(np.cumsum(counts[held]) - counts[held], counts[held])
-    times = (turn + np.repeat(offsets, counts[held])) / weights[document]
+    with np.errstate(over="ignore"):  # hardly any weight: at the very end
+        times = (turn + np.repeat(offsets, counts[held])) / weights[document]
     waits = np.where(turn >= 2, times[turn == 0].max(), 0.0) if evenly else np.zeros(len(times))
     return document[np.lexsort((document, times, turn >= 2, np.maximum(times, waits)))]
 
