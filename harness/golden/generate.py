@@ -186,7 +186,7 @@ def _say_end(session: Session, settings: Settings, golden: Path) -> None:
         terminal.say(
             f"           fewer than generator.n={settings.n:,}: the documents have no more passages worth asking about"
         )
-    terminal.say_all(generated.rejected(writing.rejected))
+    terminal.say_all(generated.rejected(writing.rejected, is_exhausted=writing.is_exhausted))
     terminal.say_all(generated.overlap(writing.accepted, settings.max_overlap))
     answers, saved = session.saved()
     terminal.say(generated.money(session.ledger.calls_now, session.ledger.dollars_now, answers, saved))

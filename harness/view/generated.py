@@ -46,12 +46,12 @@ def questions(written: int, now: int, golden: Path) -> str:
     return f"questions  {written:,} written now, {now:,} of this kind in {golden}"
 
 
-def rejected(kinds: Mapping[str, int]) -> Iterator[str]:
+def rejected(kinds: Mapping[str, int], *, is_exhausted: bool) -> Iterator[str]:
     """Passages that gave no question, by kind."""
     if not kinds:
         return
     total = sum(kinds.values())
-    yield f"rejected   {total:,} {'passage' if total == 1 else 'passages'}, each replaced by another"
+    yield f"rejected   {total:,} {'passage' if total == 1 else 'passages'}{'' if is_exhausted else ', replaced by others'}"
     for kind, count in sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"           {count:,} {kind}{': ' + KINDS[kind] if kind in KINDS else ''}"
 

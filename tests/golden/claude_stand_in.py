@@ -64,14 +64,14 @@ def texts_of(body: dict[str, Any]) -> list[str]:
 
 
 def sound(body: dict[str, Any]) -> dict[str, Any]:
-    """A question in words of its own with the first sentence of each excerpt as its quote."""
+    """A question in words of its own; the quotes are the first words of each excerpt."""
     texts = texts_of(body)
     quotes = []
     for text in texts:
-        sentences = [
-            s for s in re.split(r"(?<=[.!?])\s+", text) if len(s.split()) > 3 and not s.startswith("#")
-        ]
-        quotes.append((sentences or [text])[0].strip())
+        some = re.search(r"(?m)^[A-Za-z]\S*(?:[^\S\n]+\S+){4,11}", text) or re.search(
+            r"\S+(?:\s+\S+){0,11}", text
+        )
+        quotes.append(some[0])
     word = hashlib.sha256("".join(texts).encode()).hexdigest()
     people = ("customer", "driver", "colleague", "manager", "visitor", "newcomer", "neighbour", "auditor")
     wishes = ("prefer", "expect", "imagine", "regret", "remember", "plan", "arrange", "postpone")

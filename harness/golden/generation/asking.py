@@ -66,8 +66,8 @@ class Asking:
         on_their_way: dict[Future[Settled], int],
         to_ask: Iterator[Waiting | None],
     ) -> None:
-        """Keeps as many passages on their way as calls are allowed."""
-        while len(on_their_way) < self.concurrency:
+        """Keeps the threads busy, with as many passages again ready for those that become free."""
+        while len(on_their_way) < 2 * self.concurrency:
             one = next(to_ask)
             if one is None:
                 return

@@ -36,6 +36,8 @@ def key_of(environment: Mapping[str, str]) -> dict[str, str]:
     """The credential as the SDK takes it. Raises ``ModelError`` when there is none: the SDK would say so only at the first call."""
     for name in _KEYS:
         value = environment.get(name, "").strip()
+        if value and (not value.isascii() or any(map(str.isspace, value))):
+            raise ModelError(f"{name} holds a blank or a character that no key has. Copy the key again.")
         if value:
             return {name.removeprefix("ANTHROPIC_").lower(): value}
     raise ModelError(
@@ -62,6 +64,7 @@ class ClaudeClient:
 
         self.pace = pace
         self.retries = retries
+        self._secrets = tuple(key.values())
         # Retries are ours: the SDK's would neither slow down the other threads nor end with the run.
         credential: dict[str, Any] = dict(key)
         self.sdk = anthropic.Anthropic(**credential, base_url=base_url, timeout=timeout, max_retries=0)
@@ -96,7 +99,10 @@ class ClaudeClient:
         if failure.is_lost:
             on_lost(failure.reason)
         if not failure.is_passing or attempt >= self.retries:
-            raise ModelError(failure.sentence(attempt + 1), model=model)
+            sentence = failure.sentence(attempt + 1)
+            for secret in self._secrets:  # the API's own words may repeat the key
+                sentence = sentence.replace(secret, "...")
+            raise ModelError(sentence, model=model)
         seconds = failure.seconds(attempt)
         if failure.is_crowded:
             self.pace.rest(seconds)
