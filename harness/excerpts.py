@@ -103,26 +103,26 @@ def merged(spans: Spans, lengths: IntArray, around: int) -> Spans:
 
 
 def _fitting(documents: Sequence[Document], evidence: Spans, folder: Path, k: int) -> bytes:
-    """As many rows of each ranking as fit, the evidence first of all."""
+    """As many rows of each ranking as fit, the evidence first of all; then as much of the evidence as fits."""
     lengths = np.array([len(document.text) for document in documents], np.int64)
+    rankings = sorted(folder.glob("*/rankings.npz"))
     for rows in dict.fromkeys((k, k // 2, 1, 0)):
-        shown = _joined(
-            [evidence, *(_returned(file, rows) for file in sorted(folder.glob("*/rankings.npz")))]
-        )
-        content = _packed(documents, merged(_cut(shown), lengths, AROUND), rows, k)
+        shown = _joined([evidence, *(_returned(file, rows) for file in rankings)])
+        said = f"Only the first {rows} of {k} rows of each ranking are here: more would pass {MOST_BYTES:,} bytes."
+        content = _packed(documents, merged(_cut(shown), lengths, AROUND), said if rows < k else "")
         if content is not None:
             return content
-    for part in range(1, 12):
-        some = Spans(*(column[: len(evidence.doc) >> part] for column in evidence))
-        content = _packed(documents, merged(_cut(some), lengths, AROUND), 0, k, len(evidence.doc))
+    count = len(evidence.doc)
+    said = f"The texts around all {count:,} places of evidence would pass {MOST_BYTES:,} bytes: only the first are here."
+    for halvings in range(1, count.bit_length() + 1):
+        some = Spans(*(column[: count >> halvings] for column in evidence))
+        content = _packed(documents, merged(_cut(some), lengths, AROUND), said)
         if content is not None:
             return content
-    return _packed(documents, Spans(*(column[:0] for column in evidence)), 0, k, len(evidence.doc)) or b""
+    return _compressed({}, said)
 
 
-def _packed(
-    documents: Sequence[Document], shown: Spans, rows: int, k: int, evidence: int = 0
-) -> bytes | None:
+def _packed(documents: Sequence[Document], shown: Spans, left_out: str) -> bytes | None:
     """The file's bytes, or None when they would be too many."""
     if int(np.sum(shown.end - shown.start)) > _PACKS_AT_BEST * MOST_BYTES:
         return None
@@ -130,15 +130,14 @@ def _packed(
     for doc, start, end in zip(*(column.tolist() for column in shown), strict=True):
         document = documents[doc]
         pieces.setdefault(document.doc_id, []).append((start, document.text[start:end]))
-    left_out = ""
-    if evidence:
-        left_out = f"The text around the {evidence} places of evidence is too long for a report; only the first are here."
-    elif rows < k:
-        left_out = f"Only the first {rows} of {k} rows of each ranking are here, as more would pass {MOST_BYTES // 10**6} MB."
+    content = _compressed(pieces, left_out)
+    return content if len(content) <= MOST_BYTES else None
+
+
+def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]], left_out: str) -> bytes:
     text = json.dumps({"left_out": left_out, "documents": pieces}, ensure_ascii=False)
     # Half characters are text in a JSON file of the user's, and nothing that UTF-8 could hold.
-    content = gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
-    return content if len(content) <= MOST_BYTES else None
+    return gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
 
 
 def _returned(file: Path, rows: int) -> Spans:

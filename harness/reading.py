@@ -117,19 +117,19 @@ def read_folder(folder: Path, found: Found | None = None) -> FinishedSweep:
 def comparable(cells: Sequence[FinishedCell]) -> tuple[list[FinishedCell], list[dict[str, str]]]:
     """The cells that were asked the same questions, and the others with the reason.
 
-    Most cells decide, then the larger number of questions. Raises ``StoreError`` when there are several cells and no question that all were asked.
+    Most cells decide, then the larger number of questions. Raises ``StoreError`` when no two cells share a question.
     """
     asked: dict[tuple[str, ...], list[FinishedCell]] = defaultdict(list)
     for cell in cells:
         asked[tuple(cell.questions["question_id"])].append(cell)
     if len(asked) < 2:
         return list(cells), []
-    if not set.intersection(*(set(ids) for ids in asked)):
+    kept = max(asked, key=lambda ids: (len(asked[ids]), len(ids)))
+    if len(asked[kept]) == 1 and not any(set(kept) & set(ids) for ids in asked if ids != kept):
         counts = ", ".join(f"{group[0].name} {len(ids)}" for ids, group in asked.items())
         raise StoreError(
             f"The cells share no question ({counts}), so nothing can be compared. Give all cells one golden set."
         )
-    kept = max(asked, key=lambda ids: (len(asked[ids]), len(ids)))
     others = [
         {
             "name": cell.name,

@@ -71,11 +71,10 @@ def _sentences(found: Comparison) -> Iterator[str]:
 
 def _needed(found: Comparison) -> str:
     needed = found.verdict.questions_needed
-    return (
-        ""
-        if needed is None
-        else f" About {needed:,} questions would separate them if the difference stayed so."
-    )
+    if needed is None:
+        return ""
+    # An estimate: two digits of it are more than is known.
+    return f" About {round(needed, 2 - len(str(needed))):,} questions would separate them if the difference stayed so."
 
 
 def _changes(better: str, arrow: str, changed: Sequence[Changed], total: int) -> Iterator[str]:

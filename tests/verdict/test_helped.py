@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from sweeps_by_hand import cell, sweep
+
+from harness.verdict.helped import Helped, what_helped
+
+F, N, S = "found", "not_retrieved", "split"
+
+
+def grid():
+    """Two models, two sizes; five questions, worked below."""
+    causes = {
+        ("a", "1"): [F, N, N, S, F],
+        ("b", "1"): [F, F, N, F, N],
+        ("a", "2"): [N, N, F, F, F],
+        ("b", "2"): [F, F, F, F, F],
+    }
+    cells = [
+        cell(f"{model} · {chunk}", {"model": model, "chunk": chunk}, cause=column)
+        for (model, chunk), column in causes.items()
+    ]
+    return sweep(*cells, axes={"model": ["a", "b"], "chunk": ["1", "2"]})
+
+
+def test_questions_of_a_cause_are_looked_up_where_one_setting_differs() -> None:
+    """Worked by hand: only cells one step away count, the most helpful axis comes first, what was lost stands beside."""
+    found = what_helped(grid())
+
+    # a · 1 misses q1 and q2 (not retrieved). b · 1 finds q1; a · 2 finds q2. b · 1 loses q4 of q0 and q4, a · 2 loses q0 of them.
+    assert found["a · 1"][N] == [
+        Helped("chunk", "2", "a · 2", found=1, of=2, lost=1, had=2),
+        Helped("model", "b", "b · 1", found=1, of=2, lost=1, had=2),
+    ]
+    # q3 is split in a · 1, and found by both neighbours.
+    assert [(h.setting, h.found, h.of) for h in found["a · 1"][S]] == [("chunk", 1, 1), ("model", 1, 1)]
+    # b · 2 misses nothing.
+    assert found["b · 2"] == {}
+    # a · 2 misses q0 and q1: b · 2 finds both and loses nothing; a · 1 finds q0 and loses q2 and q3.
+    assert found["a · 2"][N] == [
+        Helped("model", "b", "b · 2", found=2, of=2, lost=0, had=3),
+        Helped("chunk", "1", "a · 1", found=1, of=2, lost=2, had=3),
+    ]
+
+
+def test_of_several_values_the_best_is_given_once() -> None:
+    """An axis with three values gives one entry: the value that finds most, of equals the one that loses least."""
+    cells = [
+        cell("1", {"chunk": "1"}, cause=[N, N, F, F]),
+        cell("2", {"chunk": "2"}, cause=[F, N, N, N]),
+        cell("3", {"chunk": "3"}, cause=[F, N, F, N]),
+    ]
+    found = what_helped(sweep(*cells, axes={"chunk": ["1", "2", "3"]}))
+
+    assert found["1"][N] == [Helped("chunk", "3", "3", found=1, of=2, lost=1, had=2)]
+
+
+def test_a_sweep_of_one_and_a_missing_neighbour() -> None:
+    """Nothing differs in one setting only: there is nothing to say, and nothing fails."""
+    one = cell("a", {"model": "a", "chunk": "1"}, cause=[N, F])
+    other = cell("b", {"model": "b", "chunk": "2"}, cause=[F, F])
+    axes = {"model": ["a", "b"], "chunk": ["1", "2"]}
+
+    assert what_helped(sweep(one, axes={})) == {"a": {N: []}}
+    assert what_helped(sweep(one, other, axes=axes)) == {"a": {N: []}, "b": {}}
+    assert what_helped(sweep(axes=axes)) == {}
