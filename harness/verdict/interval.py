@@ -30,13 +30,15 @@ def method_for(effective: float) -> Method:
     return "cr2" if effective >= ANYTHING_FROM - 1e-9 else "none"
 
 
-def mean_intervals(values: FloatArray, clusters: IntArray, risk: float = 0.05) -> list[Interval]:
+def mean_intervals(
+    values: FloatArray, clusters: IntArray, risk: float = 0.05, share: bool = True
+) -> list[Interval]:
     """The mean of each row of ``values``, float64 (rows, questions), with limits of coverage ``1 - risk``.
 
     At least 30 effective clusters: studentised bootstrap of clusters (Efron & Tibshirani 1993, section 12.5), 10,000 resamples.
-    10 to 30: CR2 error with Satterthwaite's t. Below: no limits. Values within 0..1 have limits within 0..1, and where fewer than
-    ten clusters deviate from all ones (or all zeros), neither holds: the limits are then Clopper & Pearson's for G* draws (Korn &
-    Graubard 1998 with the least effective sample). A row that is constant at another value has no limits.
+    10 to 30: CR2 error with Satterthwaite's t. Below: no limits. With ``share`` (for metrics, not for differences) values within 0..1 have limits within 0..1, and where fewer than
+    ten clusters deviate from all ones (or all zeros), neither holds: the limits are then Jeffreys' for the
+    effective number of draws (after Korn & Graubard 1998), or Clopper & Pearson's for G* where nothing deviates. Any other constant row has no limits.
     """
     sums, sizes = cluster_sums(values, clusters)
     effective = effective_clusters(clusters)
@@ -44,7 +46,7 @@ def mean_intervals(values: FloatArray, clusters: IntArray, risk: float = 0.05) -
     method = method_for(effective)
     if method == "none":
         return [Interval(float(mean), None, None) for mean in means]
-    bounded = (values.min(axis=1) >= 0) & (values.max(axis=1) <= 1)
+    bounded = share & (values.min(axis=1) >= 0) & (values.max(axis=1) <= 1)
     few = bounded & (_deviating(sums, sizes) < _DEVIATING)
     constant = np.ptp(sums / sizes, axis=1) < 1e-9
     limits = _bootstrap_t(sums, sizes, risk) if method == "bootstrap" else _satterthwaite(sums, sizes, risk)
@@ -52,7 +54,7 @@ def mean_intervals(values: FloatArray, clusters: IntArray, risk: float = 0.05) -
     for row, mean in enumerate(means.tolist()):
         lo, hi = limits[row].tolist()
         if few[row]:
-            lo, hi = clopper_pearson(mean, effective, risk)
+            lo, hi = _near_a_bound(sums[row], sizes, effective, risk)
         elif constant[row]:
             lo, hi = None, None
         elif bounded[row]:
@@ -84,6 +86,21 @@ def clopper_pearson(share: float, draws: float, risk: float) -> tuple[float, flo
     lo = 0.0 if share <= 0 else float(stats.beta.ppf(risk / 2, hits, draws - hits + 1))
     hi = 1.0 if share >= 1 else float(stats.beta.isf(risk / 2, hits + 1, draws - hits))
     return lo, hi
+
+
+def _near_a_bound(sums: FloatArray, sizes: FloatArray, effective: float, risk: float) -> tuple[float, float]:
+    """Limits of a share that few clusters tell from 0 or 1: Jeffreys' for as many draws as its error is worth, G* to n."""
+    from scipy import stats
+
+    count = float(sizes.sum())
+    share = float(sums.sum()) / count
+    if share <= 0 or share >= 1:
+        return clopper_pearson(share, effective, risk)
+    variance = cr2(sums, sizes).error ** 2
+    draws = float(np.clip(share * (1 - share) / variance, effective, count)) if variance > 0 else effective
+    hits = share * draws
+    limits = stats.beta.ppf([risk / 2, 1 - risk / 2], hits + 0.5, draws - hits + 0.5)
+    return float(limits[0]), float(limits[1])
 
 
 def _deviating(sums: FloatArray, sizes: FloatArray) -> IntArray:

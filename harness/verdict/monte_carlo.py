@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from harness.records import FloatArray, IntArray
+from harness.records import Float32Array, FloatArray, IntArray
 from harness.verdict import BoolArray
 from harness.verdict.resampling import RESAMPLES
 
@@ -15,57 +15,73 @@ RISK = 0.001
 """Risk that more resamples would have decided a p the other way."""
 LOOKS = 5
 """Each look has twice the resamples of the one before: 10,000 to 160,000."""
+_EQUAL = 1e-5
 
-Draw: TypeAlias = Callable[[int, IntArray], FloatArray]
-"""``draw(resamples, units)`` gives float64 (resamples, units): the statistic of these units under their hypothesis."""
+Draw: TypeAlias = Callable[[int], FloatArray | Float32Array]
+"""``draw(resamples)`` gives (resamples, units): every unit's statistic under its hypothesis."""
 
 
 class Decision(NamedTuple):
-    """Of each unit: ``p``, the ``critical`` value at the level, and whether the resamples ``decided`` on which side p lies.
+    """Of each unit: its adjusted ``p``, whether its hypothesis is ``rejected``, and whether the resamples ``decided`` that.
 
-    ``p <= level`` exactly where the observed statistic exceeds ``critical``.
+    ``critical``: what the statistics of the rejected units exceed, and those of the others don't. ``alone``: float64 (units,),
+    what each unit's own statistic exceeds with probability ``level / 2``.
     """
 
     p: FloatArray
-    critical: FloatArray
+    rejected: BoolArray
     decided: BoolArray
+    critical: float
+    alone: FloatArray
 
 
-def decide(
+def step_down(
     draw: Draw, observed: FloatArray, level: float, looks: int = LOOKS, first: int = RESAMPLES
 ) -> Decision:
-    """Draws until the Monte Carlo interval of every p, over all looks at risk 0.001, excludes ``level``; or gives up.
+    """Rejects hypotheses one after the other, the largest statistic first, until one stands.
 
-    p is ``(1 + exceeding) / (1 + resamples)`` (Phipson & Smyth 2010). Stopping as in Gandy (2009), with the risk spent in
-    equal parts over the looks.
+    Each is compared with the largest resampled statistic of those that still stand (Romano & Wolf 2005), so that any true
+    hypothesis is rejected with probability ``level`` at most. p is ``(1 + exceeding) / (1 + resamples)`` (Phipson & Smyth 2010).
+    Resamples are added until the Monte Carlo interval of every p on which something hangs excludes the level (after Gandy 2009:
+    risk 0.001, in equal parts over the looks), or until the last look.
     """
-    units = len(observed)
-    p, critical = np.ones(units), np.full(units, np.inf)
-    decided = np.zeros(units, dtype=np.bool_)
-    open_units = np.arange(units)
-    drawn = np.zeros((0, units))
+    order = np.argsort(-observed, kind="stable")
+    drawn = draw(first)
     for look in range(looks):
-        if len(open_units) == 0:
+        if look:
+            drawn = np.concatenate([drawn, draw(len(drawn))])
+        standing = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+        exceeding = (standing >= observed[order] - _EQUAL).sum(axis=0)
+        low, high = _clear_of(level, exceeding, len(drawn), RISK / looks)
+        decided = np.logical_and.accumulate(low) | np.logical_or.accumulate(high)
+        if decided.all():
             break
-        more = first if look == 0 else first * 2 ** (look - 1)
-        drawn = np.concatenate([drawn, draw(more, open_units)])
-        count = len(drawn)
-        exceeding = (drawn >= observed[open_units] - 1e-9).sum(axis=0)
-        p[open_units] = (1 + exceeding) / (1 + count)
-        place = int(np.floor(level * (count + 1)))
-        critical[open_units] = np.partition(drawn, count - place, axis=0)[count - place] if place else np.inf
-        clear = _clear_of(level, exceeding, count, RISK / looks)
-        decided[open_units] = clear
-        drawn, open_units = drawn[:, ~clear], open_units[~clear]
-    return Decision(p, critical, decided)
+    place = int(np.floor(level * (len(drawn) + 1)))
+    rejected = np.logical_and.accumulate(1 + exceeding <= place)
+    # The last of all can't be rejected by itself: one cell is always left.
+    stop = min(int(rejected.sum()), max(len(order) - 2, 0))
+    back = np.argsort(order, kind="stable")
+    return Decision(
+        p=np.maximum.accumulate((1 + exceeding) / (1 + len(drawn)))[back],
+        rejected=rejected[back],
+        decided=decided[back],
+        critical=float(_upper(standing[:, stop : stop + 1], place)[0]) + _EQUAL,
+        alone=_upper(drawn, int(np.floor(level / 2 * (len(drawn) + 1)))) + _EQUAL,
+    )
 
 
-def _clear_of(level: float, exceeding: IntArray, count: int, risk: float) -> BoolArray:
-    """Bool (units,): Clopper & Pearson's interval of each p lies wholly on one side."""
+def _upper(drawn: FloatArray | Float32Array, place: int) -> FloatArray:
+    """The ``place``-th largest of each column; infinite for none."""
+    if place < 1:
+        return np.full(drawn.shape[1], np.inf)
+    found: FloatArray = np.partition(drawn, len(drawn) - place, axis=0)[len(drawn) - place].astype(np.float64)
+    return found
+
+
+def _clear_of(level: float, exceeding: IntArray, count: int, risk: float) -> tuple[BoolArray, BoolArray]:
+    """Where Clopper & Pearson's interval of each p lies wholly below the level, and wholly above."""
     from scipy import stats
 
-    # P(X <= x) at the level and P(X >= x) at the level: the interval excludes it when either is small.
-    below = stats.binom.cdf(exceeding, count, level) <= risk / 2
-    above = stats.binom.sf(exceeding - 1, count, level) <= risk / 2
-    clear: BoolArray = below | above
-    return clear
+    low: BoolArray = stats.binom.cdf(exceeding, count, level) <= risk / 2
+    high: BoolArray = stats.binom.sf(exceeding - 1, count, level) <= risk / 2
+    return low, high

@@ -11,7 +11,7 @@ from harness.records import FloatArray, IntArray
 from harness.verdict import BoolArray, Interval
 from harness.verdict.clusters import cluster_sums, effective_clusters
 from harness.verdict.interval import ANYTHING_FROM
-from harness.verdict.monte_carlo import decide
+from harness.verdict.monte_carlo import step_down
 from harness.verdict.resampling import seed_of, sign_flips
 
 SPARSE = 20
@@ -44,8 +44,8 @@ def several(rows: FloatArray, clusters: IntArray, risk: float = 0.05) -> Several
     unit = sums[alive] / np.where(length > 0, length, 1.0)
     rng = np.random.default_rng(seed_of(sums, sizes))
     observed = np.abs(total[alive] / np.sqrt(squares[alive])).max(keepdims=True)
-    found = decide(partial(_draw, rng, unit), observed, risk)
-    lo, hi = inverted(total, squares, sums @ sizes, sizes, float(found.critical[0]))
+    found = step_down(partial(_draw, rng, unit), observed, risk)
+    lo, hi = inverted(total, squares, sums @ sizes, sizes, found.critical)
     fits = alive & np.isfinite(lo) & np.isfinite(hi)
     intervals = [
         Interval(float(mean), float(lo[i]), float(hi[i])) if fits[i] else Interval(float(mean), None, None)
@@ -86,6 +86,6 @@ def inverted(
     return lo, hi
 
 
-def _draw(rng: np.random.Generator, unit: FloatArray, resamples: int, _units: IntArray) -> FloatArray:
+def _draw(rng: np.random.Generator, unit: FloatArray, resamples: int) -> FloatArray:
     blocks = [np.abs(unit @ flips).max(axis=0) for flips in sign_flips(rng, unit.shape[1], resamples)]
     return np.concatenate(blocks)[:, None]

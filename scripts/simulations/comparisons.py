@@ -1,0 +1,149 @@
+"""Claims that compare cells: ruled out, winner, no worse, power, and decisions that don't flip."""
+
+from __future__ import annotations
+
+import numpy as np
+from drawn import QUICK, drawn, label
+from simulated_sweeps import SIZES, paired
+
+from harness.verdict import best_set as testing
+from harness.verdict.no_worse import no_worse as shown_no_worse
+from harness.verdict.power import detectable
+
+NEAR = np.array([0.75, *np.linspace(0.748, 0.70, 11)])
+TIED = np.array([0.75, 0.75, *np.linspace(0.72, 0.60, 10)])
+SINGLE, UNEQUAL, FEW = SIZES.values()
+
+
+def _judged(seed, count, sizes, means, **settings):
+    for _, sums in drawn(seed, count, sizes, means, **settings):
+        yield testing.best_set(sums, sizes.astype(float), **QUICK)
+
+
+def _errors(found, means):
+    """The first best is ruled out; any best is; a sole winner that is not the only best; limits that don't all hold."""
+    best = np.flatnonzero(means == means.max())
+    truth = np.array([m - np.delete(means, i).max() for i, m in enumerate(means)])
+    sole = found.lo.max() > 0
+    wrong = sole and (len(best) > 1 or int(np.argmax(found.lo)) != best[0])
+    held = ((found.lo <= truth + 1e-9) & (truth <= found.hi + 1e-9)).all()
+    return found.ruled_out[best[0]], found.ruled_out[best].any(), wrong, held
+
+
+def best_set(count):
+    """The two error rates of the best set, over 2 to 40 cells, with and without ties, at three designs."""
+    cases = [
+        (name, sizes, means)
+        for sizes in SIZES.values()
+        for name, means in (
+            ("2 equal cells", [0.75] * 2),
+            ("12 equal cells", [0.75] * 12),
+            ("best of 12 by 0.2 points", NEAR),
+            ("2 equal best of 12", TIED),
+        )
+    ]
+    cases += [("12 equal cells at 0.95", SINGLE, [0.95] * 12), ("40 equal cells", UNEQUAL, [0.75] * 40)]
+    for place, (name, sizes, given) in enumerate(cases):
+        means = np.asarray(given)
+        judged = _judged([1, place], count, sizes, means)
+        rates = np.array([_errors(found, means) for found in judged]).sum(axis=0)
+        setting = f"{name}; {label(sizes)}"
+        yield "the true best is ruled out", setting, "<= 5%", int(rates[0]), count
+        if (means == means.max()).sum() > 1:
+            yield "any of the equal best is ruled out", setting, "<= 5%", int(rates[1]), count
+        yield "a sole winner is declared wrongly", setting, "<= 5%", int(rates[2]), count
+        yield "limits of all distances to the best hold", setting, "(95%)", int(rates[3]), count
+    yield from _skewed(count)
+
+
+def _skewed(count):
+    """Many small wins against few total losses, equal on average: the sign flips know no skewness."""
+    for questions, losses in ((300, 0.05), (300, 0.1), (100, 0.1)):
+        rng = np.random.default_rng([2, questions, int(100 * losses)])
+        out = np.zeros(2, dtype=np.int64)
+        for _ in range(count):
+            draws = rng.random(questions)
+            wins = np.where((draws >= losses) & (draws < losses + 5 * losses), 0.2, 0.0)
+            values = np.stack([np.where(draws < losses, 0.0, 0.8 + wins), np.where(draws < losses, 1.0, 0.8)])
+            out += testing.best_set(values, np.ones(questions), **QUICK).ruled_out
+        setting = f"{questions} questions, +0.2 on {5 * losses:.0%}, -1 on {losses:.0%}"
+        yield "skewed: the cell with rare losses is ruled out", setting, "<= 5%", int(out[0]), count
+        yield "skewed: its rival is ruled out", setting, "<= 5%", int(out[1]), count
+
+
+def no_worse(count):
+    """Claims of no worse than 3 points below the best, where the truth is exactly 3 points (or the claim is right)."""
+    for place, sizes in enumerate(SIZES.values()):
+        cases = {
+            "1 rival, 3 points better": [0.78, 0.75],
+            "1 best, 11 others 3 points below": [0.78] + [0.75] * 11,
+            "6 equal best, 6 others 3 points below": [0.78] * 6 + [0.75] * 6,
+        }
+        for name, given in cases.items():
+            means = np.asarray(given)
+            below = means < means.max()
+            wrong = sum(
+                bool(shown_no_worse(found, 0.03)[below].any())
+                for found in _judged([3, place], count, sizes, means)
+            )
+            yield "no worse is claimed wrongly (anywhere)", f"{name}; {label(sizes)}", "<= 5%", wrong, count
+    for questions in (300, 1000, 3000):
+        sizes = np.ones(questions, dtype=np.int64)
+        few = max(count // 10, 1)
+        right = sum(bool(shown_no_worse(f, 0.03).all()) for f in _judged([4], few, sizes, [0.75, 0.75]))
+        yield "no worse is shown of both of two equal cells", f"{questions} questions", "(power)", right, few
+
+
+def power(count):
+    """How often a difference is named; the two cells differ on 15% of the questions."""
+    for questions, difference in (
+        (300, 0.08),
+        (300, detectable(300, 300)),
+        (150, detectable(150, 150)),
+        (150, 0.05),
+    ):
+        rng = np.random.default_rng([5, questions, int(1000 * difference)])
+        named = kept = 0
+        for values in paired(rng, count, questions, 0.15, difference):
+            found = testing.best_set(values, np.ones(questions), **QUICK)
+            named += found.lo[0] > 0
+            kept += not found.ruled_out[1]
+        wanted = ">= 80%" if difference == 0.08 else "about 80%" if difference > 0.051 else "(power)"
+        setting = f"1 rival, discordance 0.15, {100 * difference:+.1f} points, {questions} questions"
+        yield "the better cell is named", setting, wanted, int(named), count
+        if difference == 0.05:
+            yield "the worse cell is not ruled out", setting, "(4 of 5)", int(kept), count
+    for difference in (0.08, 0.12):
+        means = np.array([0.75 + difference] + [0.75] * 11)
+        named = sum(found.lo[0] > 0 for found in _judged([6], count, SINGLE, means))
+        yield (
+            "the best of 12 is named",
+            f"{100 * difference:+.0f} points above 11; {label(SINGLE)}",
+            "(power)",
+            int(named),
+            count,
+        )
+
+
+def monte_carlo(count):
+    """Whether another order of the questions, and so another seed, would have decided otherwise, for sweeps near the threshold."""
+    flipped = undecided = tried = 0
+    sizes = np.ones(100)
+    for _, sums in drawn(8, 10 * count, np.ones(100, dtype=np.int64), [0.8, 0.7]):
+        if not 0.03 < testing.best_set(sums, sizes, looks=1, first=1000).p[1] < 0.07:
+            continue
+        tried += 1
+        # What is added to both cells changes the data's digest, and no difference.
+        found = [testing.best_set(sums + 0.125 * i, sizes) for i in range(4)]
+        flipped += len({bool(f.p[1] <= 0.05) for f in found if f.decided.all()}) > 1
+        undecided += not all(f.decided.all() for f in found)
+        if tried >= max(count // 4, 1):
+            break
+    yield (
+        "another seed decides otherwise",
+        "2 cells, p within 0.03 .. 0.07, 4 seeds each",
+        "<= 0.4%",
+        flipped,
+        tried,
+    )
+    yield "not decided after 160,000 resamples", "the same, with any of 4 seeds", "(rare)", undecided, tried
