@@ -59,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Words, corpus: Sequence[str]) -> int:
+    command.check_flags(words)
     composed = command.composed(words, ["+command=add", *words.overrides])
     settings = _settings(words, composed.config, composed.choices)
     given = read(settings.file, qrels=settings.qrels, split=settings.split, forced=settings.format)

@@ -188,6 +188,7 @@ def test_topics_with_their_judgements(tmp_path, topics, qrels):
 
     assert (question.question_id, question.text) == ("7", "How long? & why")
     assert [(unit.doc_id, unit.grade, unit.start) for unit in question.evidence] == [("coffee.md", 2, None)]
+    assert ("desc" in str(question.provenance)) == (topics == "sgml")
     assert list(refused) == ['topic "9"']
     assert read(path, qrels=judged).notes[0].startswith("1 without a relevant document")
 
@@ -201,6 +202,14 @@ def test_a_beir_folder(tmp_path):
     assert [question.question_id for question in taken(tmp_path, split="dev")[0]] == ["7"]
     with pytest.raises(InputError, match="split=dev"):
         read(tmp_path)
+
+
+def test_one_question_written_over_several_lines(tmp_path):
+    """A JSON object is a question however it is laid out; brackets do not make JSON of a table."""
+    row = {"question": "How much?", "quote": "60 grams"}
+
+    assert len(taken(write(tmp_path, "q.json", json.dumps(row, indent=2)))[0]) == 1
+    assert len(taken(write(tmp_path, "q.txt", "[1] How much?;60 grams\n[2] How long?;two minutes\n"))[0]) == 2
 
 
 def test_rows_with_one_id_are_one_question(tmp_path):
@@ -268,6 +277,8 @@ def test_an_ambiguous_quote_is_listed_with_its_places_and_a_chunk_is_not_ambiguo
         ("q.csv", b"question,answer\nHow long?,Two\n", "An answer is no evidence"),
         ("q.csv", b"just one column\nof text\n", "two columns without a header"),
         ("q.json", b"[]", "no questions"),
+        ("q.json", b'{\n"settings": 1\n}', "a JSON object with settings"),
+        ("q.json", b'[\n {"question": "How?",\n "quote": "x"', "cut off"),
         ("qrels.txt", b"7 0 coffee.md 1\n8 0 coffee.md 1\n", "Give the topics first"),
     ],
 )

@@ -167,9 +167,10 @@ def _besides(rest: Mapping[str, Any]) -> tuple[Source | None, dict[str, Any]]:
     for key in beside(left, "provenance"):
         given = unpacked(left.pop(key))
         provenance |= given if isinstance(given, dict) else {"provenance": given}
-    source = next((left[key] for key in beside(left, "source") if left[key] in get_args(Source)), None)
-    if source is not None:
-        left = {key: value for key, value in left.items() if value != source or plain(key) != "source"}
+    source = None
+    for key, value in beside(left, "source").items():
+        if str(value).strip().lower() in get_args(Source):
+            source = str(left.pop(key)).strip().lower()
     for meaning in ("date", "feedback", "answer"):
         found = beside(left, meaning)
         if found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.golden.faults import Faults
 from harness.golden.importing import Asked, Given, Refused, Row
@@ -14,10 +14,11 @@ from harness.records import Evidence
 
 
 class Topic(NamedTuple):
-    """A topic's text, and the line on which it stands."""
+    """A topic's text, the line on which it stands, and what else is known of it."""
 
     text: str
     line: int
+    known: Mapping[str, Any] = {}
 
 
 def given_of(topics: Mapping[str, Topic], qrels_file: Path, recognised: str) -> Given:
@@ -41,8 +42,9 @@ def given_of(topics: Mapping[str, Topic], qrels_file: Path, recognised: str) -> 
         elif not evidence:
             aside += 1
         else:
-            row = Row(number, f"line {topic.line}", item)
-            asked.append(Asked((row,), topic_id, topic.text, evidence, (), (), None, {}))
+            row = Row(number, f"line {topic.line}", {**topic.known, **item})
+            provenance = {"metadata": dict(topic.known)} if topic.known else {}
+            asked.append(Asked((row,), topic_id, topic.text, evidence, (), (), None, provenance))
     notes = (
         (f"{aside:,} without a relevant document in {qrels_file.name}; no part of the set",) if aside else ()
     )

@@ -18,6 +18,7 @@ from harness.golden.lines import read_text
 
 FORMATS = ("csv", "pairs", "jsonl", "ragas", "llama_index", "trec", "beir")
 _LINES = 20  # of a file are looked at to see what it is
+_JSON = {".json", ".jsonl", ".ndjson"}
 _PAIR = ("question", "quote")
 # First bytes of files that hold tables, but are no text.
 _BINARY = {
@@ -75,10 +76,14 @@ def _text(path: Path) -> str:
 
 def _rows(path: Path, text: str, forced: str | None) -> tuple[Rows, str, bool]:
     """The rows, in words what they are, and whether they are ragas's."""
-    is_json = text.lstrip().startswith(("{", "[")) or _has_objects(text)
+    content = None if forced in {"csv", "pairs", "jsonl"} else _document(text)
+    is_json = isinstance(content, (dict, list)) or _has_objects(text) or path.suffix.lower() in _JSON
     if forced in {"csv", "pairs"} or (not is_json and forced in {None, "ragas"}):
         return _of_table(path, text, forced)
-    content = None if forced == "jsonl" else _document(text)
+    if content is None and forced in {None, "ragas"} and not _has_objects(text):
+        raise InputError(
+            f"{path} is neither one JSON document nor JSON lines. It may have been cut off.", path=path
+        )
     rows = llama_index.rows_of(content)
     if rows is not None:
         return rows, "a question set of LlamaIndex", False
@@ -87,7 +92,12 @@ def _rows(path: Path, text: str, forced: str | None) -> tuple[Rows, str, bool]:
             f"{path} is no question set of LlamaIndex: queries, corpus and relevant_docs, or examples, are expected.",
             path=path,
         )
-    entries = _entries(content)
+    entries = _entries(content, text)
+    if entries is None and isinstance(content, dict) and "\n" in text.strip():
+        raise InputError(
+            f"{path} is a JSON object with {', '.join(content)[:80]}. {expected()}, in a list or one a line.",
+            path=path,
+        )
     rows = of_lines(text) if entries is None else of_entries(entries)
     kind = "JSON lines" if entries is None else "JSON"
     if forced == "ragas" or (forced is None and ragas.is_ragas(_keys(rows))):
@@ -130,24 +140,21 @@ def _document(text: str) -> Any:
         return None
 
 
-def _entries(content: Any) -> list[Any] | None:
+def _entries(content: Any, text: str) -> list[Any] | None:
     """The rows of a JSON document: a list, an object with a list under ``data`` or the like, or columns; None for lines."""
     if isinstance(content, list):
         return content
-    if not isinstance(content, dict) or (
-        "question" in meanings(content) and isinstance(_first(content), str)
-    ):
+    if not isinstance(content, dict):
         return None
+    known = meanings(content)
+    if "question" in known and isinstance(content[known["question"]], str):
+        return [content] if "\n" in text.strip() else None
     lists = [
         value
         for key, value in content.items()
         if key in {"data", "samples", "questions", "rows"} and isinstance(value, list)
     ]
     return lists[0] if len(lists) == 1 else of_columns(content)
-
-
-def _first(content: Mapping[str, Any]) -> Any:
-    return content[meanings(content)["question"]]
 
 
 def _keys(rows: Rows) -> Collection[str]:

@@ -13,13 +13,14 @@ from harness.golden.fields import FieldError, identifier
 from harness.golden.importing import Given
 from harness.golden.importing.columns import meanings
 from harness.golden.importing.judged import Topic, given_of
+from harness.golden.importing.values import is_given
 from harness.golden.lines import read_objects
 
 _TOP = re.compile(r"<top>(.*?)(?=</top>|<top>|\Z)", re.DOTALL | re.IGNORECASE)
 _TOPIC = re.compile(
     r"<topic\s+number\s*=\s*[\"']?([^\"'>\s]+)[\"']?[^>]*>(.*?)</topic>", re.DOTALL | re.IGNORECASE
 )
-_PREFIX = re.compile(r"^(number|topic|description|query)\s*:\s*", re.IGNORECASE)
+_PREFIX = re.compile(r"^(number|topic|description|narrative|query)\s*:\s*", re.IGNORECASE)
 
 
 def read(path: Path, text: str, qrels: Path) -> Given:
@@ -54,7 +55,8 @@ def _sgml(text: str, faults: Faults) -> dict[str, Topic]:
         if not topic_id or not asked:
             faults.add(line, "a topic without <num> or without <title>.")
         else:
-            _add(topics, topic_id, Topic(asked, line), faults)
+            known = {tag: words for tag in ("desc", "narr") if (words := _tag(tag, body)) not in {"", asked}}
+            _add(topics, topic_id, Topic(asked, line, known), faults)
     return topics
 
 
@@ -91,7 +93,9 @@ def _objects(path: Path, faults: Faults) -> dict[str, Topic]:
         if not isinstance(asked, str) or not asked.strip():
             faults.add(line, f"the text is {json.dumps(asked)}; a text that is not blank is expected.")
         else:
-            _add(topics, topic_id, Topic(asked, line), faults)
+            used = {columns["id"], columns["question"]}
+            known = {key: value for key, value in item.items() if key not in used and is_given(value)}
+            _add(topics, topic_id, Topic(asked, line, known), faults)
     return topics
 
 
