@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +18,8 @@ BLOCK_TOKENS = 2000
 LOST = "(lost) "
 
 
+# Every cell of a sweep writes it down; the questions are the same in all.
+@lru_cache(maxsize=4)
 def about_questions(given: Inputs) -> Mapping[str, About]:
     """Of each question id its cluster and its overlap with its evidence's wording.
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from hydra.errors import InstantiationException
@@ -37,8 +37,12 @@ from harness.tracker import Tracker
 _CUT_AT_ONCE = 4096
 
 
-class Inputs(NamedTuple):
-    """What a sweep measures on: documents (sorted by id), the map of each one's tokens, and the questions."""
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a sweep measures on: documents (sorted by id), the map of each one's tokens, and the questions.
+
+    Made once per process for the same settings, so each is equal to itself alone, and what follows from it can be kept beside it.
+    """
 
     corpus: Loaded
     documents: Sequence[Document]

@@ -26,6 +26,15 @@ def asked(question_id, *evidence, text="what"):
     return Question(question_id, text, evidence)
 
 
+def test_it_is_found_out_once_for_all_cells() -> None:
+    """The same inputs give the same object; others, however alike, are looked at themselves."""
+    texts, questions = {"a.md": "x y"}, [asked("q1", Evidence("a.md", 0, 1))]
+    given = inputs(texts, questions)
+
+    assert about_questions(given) is about_questions(given)
+    assert about_questions(given) is not about_questions(inputs(texts, questions))
+
+
 def test_long_documents_are_cut_into_blocks() -> None:
     """A document of exactly 2,000 tokens is one cluster; of a longer one every 2,000 tokens are, counted from 1."""
     # Two characters are a token: 4,000 characters are 2,000 tokens, and token 2,000 begins at character 4,000.
