@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from harness.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
-from harness.view import notes
+from harness.view.caveats import NAMED, about_cells, about_set, listed
 from harness.view.terminal import short
 
-# So many names are written out; of more, the first ones and how many there are besides.
-NAMED = 3
-# An interval over fewer documents says nothing of other documents.
-FEW_DOCUMENTS = 30
+# Nobody writes or pays for more questions than that.
+REALISTIC = 50_000
 
 
 class Words(NamedTuple):
@@ -42,7 +38,7 @@ def verdict_words(verdict: Verdict | None, sweep: FinishedSweep, *, primary: str
     ``primary`` is the metric that was judged, where it is another than the recorded one; that is said too.
     """
     metric = primary or sweep.primary
-    caveats = [*_about_set(verdict, sweep), *_about_cells(sweep)]
+    caveats = [*about_set(verdict, sweep), *about_cells(sweep)]
     if metric != sweep.primary:
         caveats.insert(
             0,
@@ -75,13 +71,6 @@ def limits(interval: Interval, *, scale: float = 1.0, digits: int = 3) -> str:
     )
 
 
-def listed(names: Sequence[str], most: int = NAMED) -> str:
-    """``a, b and c``; of more than ``most`` the first ones, and how many more."""
-    if len(names) > most + 1:
-        return ", ".join(names[:most]) + f" and {len(names) - most} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "none"
-
-
 def _nothing(sweep: FinishedSweep) -> str:
     if not sweep.cells:
         return f"No configuration was scored; {len(sweep.failures)} failed."
@@ -103,12 +92,17 @@ def _headline(verdict: Verdict) -> str:
     if verdict.winner is not None:
         second = next((s for s in others if s.status != "winner" and s.same_as != best.name), None)
         return f"{verdict.winner} is the best of {count}{_ahead(best, second)}."
-    rivals = [s.name for s in verdict.standings if s.status != "ruled out"]
+    rivals = _rivals(verdict)
     scope = f"all {count}" if len(rivals) == count else f"{len(rivals)} of {count}"
+    names = f" ({listed(rivals)})" if len(rivals) <= NAMED else ""
     return (
-        f"No single winner: {scope} configurations can't be told apart ({listed(rivals)}). "
+        f"No single winner: {scope} configurations can't be told apart{names}. "
         f"{best.name} is the highest observed."
     )
+
+
+def _rivals(verdict: Verdict) -> list[str]:
+    return [s.name for s in verdict.standings if s.status != "ruled out"]
 
 
 def _score(verdict: Verdict, metric: str) -> list[str]:
@@ -127,6 +121,9 @@ def _ahead(best: Standing, second: Standing | None) -> str:
 def _ruled_out(verdict: Verdict) -> list[str]:
     out = [s for s in verdict.standings if s.status == "ruled out"]
     lines = []
+    rivals = _rivals(verdict)
+    if verdict.method != "none" and len(rivals) > NAMED:
+        lines.append(f"Not ruled out are {listed(rivals)}.")
     if verdict.winner is not None and len(out) > 1:
         last = min(out, key=lambda s: s.to_best.value)
         lines.append(
@@ -172,10 +169,13 @@ def _alike(verdict: Verdict) -> list[str]:
 
 def _how_much_more(verdict: Verdict) -> list[str]:
     lines = []
-    if verdict.questions_needed is not None and verdict.winner is None:
+    needed = verdict.questions_needed
+    if needed is not None and verdict.winner is None:
         lines.append(
-            f"About {_rounded(verdict.questions_needed):,} questions of this kind would separate the two best at the difference "
-            f"observed now; there are {verdict.questions:,}."
+            f"About {_rounded(needed):,} questions of this kind would separate the two best at the difference observed now; "
+            f"there are {verdict.questions:,}."
+            if needed <= REALISTIC
+            else "The two best are so close that no realistic number of questions would separate them."
         )
     if verdict.detectable is not None and len(verdict.standings) > 1:
         lines.append(
@@ -195,53 +195,6 @@ def _expected(verdict: Verdict) -> list[str]:
             f"score {verdict.expected:.3f}{less}."
         )
     ]
-
-
-def _about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
-    """What the questions can't tell: few documents, clusters, synthetic ones, lost labels."""
-    if not sweep.cells:
-        return []
-    lines = []
-    columns = sweep.cells[0].questions
-    documents = len(set(columns["cluster"].tolist()))
-    if 0 < documents < FEW_DOCUMENTS:
-        noun = "document" if documents == 1 else "documents"
-        lines.append(
-            f"The questions are about {documents} {noun}: intervals speak of more questions about these, not of other documents."
-        )
-    if verdict is not None and verdict.method == "cr2":
-        lines.append(
-            f"Questions about the same text are not independent: these weigh like {verdict.effective_clusters:.0f} texts, "
-            "few enough that the intervals are wide and rest on an approximation."
-        )
-    sources = columns["source"]
-    synthetic = int(np.count_nonzero(sources == "synthetic"))
-    if synthetic:
-        share = "All" if synthetic == len(sources) else f"{synthetic:,} of {len(sources):,}"
-        lines.append(
-            f"{share} questions were written by a model from the documents: they use the documents' words more than users do. "
-            "They rank configurations; they don't predict how many of your users find what they need."
-        )
-    return lines + notes.about_questions([cell.content for cell in sweep.cells])
-
-
-def _about_cells(sweep: FinishedSweep) -> list[str]:
-    """Truncated models, rounded vectors and failures, the first few in full."""
-    warnings: list[str] = []
-    for about in (notes.truncation, notes.rounding):
-        said = [about(cell.name, cell.content) for cell in sweep.cells]
-        warnings += _first([text for text in said if text], "configurations")
-    failed = [str(failure["name"]) for failure in sweep.failures]
-    if failed:
-        total = len(failed) + len(sweep.cells)
-        warnings.append(f"{len(failed)} of {total} configurations failed: {listed(failed)}.")
-    return warnings
-
-
-def _first(lines: Sequence[str], noun: str) -> list[str]:
-    if len(lines) <= NAMED:
-        return list(lines)
-    return [*lines[:NAMED], f"The same holds, more or less, for {len(lines) - NAMED} more {noun}."]
 
 
 def _rounded(count: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from markupsafe import Markup
 
 from harness.finished import FinishedSweep
 from harness.verdict import Verdict
+from harness.view.caveats import documents
 from harness.view.report.histogram import histogram
 from harness.view.report.shown_rows import places_of
 
@@ -44,12 +44,6 @@ def golden_health(sweep: FinishedSweep, verdict: Verdict | None) -> GoldenHealth
     return GoldenHealth(
         _facts(sweep, verdict, texts, left_out), [(t, c) for t, c in drawn if c is not None], left_out
     )
-
-
-def documents(sweep: FinishedSweep) -> int:
-    """How many documents the questions' first evidence is in; the number of a long document's block does not count."""
-    clusters = sweep.cells[0].questions["cluster"].tolist() if sweep.cells else []
-    return len({re.sub(r"#\d+$", "", str(cluster)) for cluster in clusters})
 
 
 def _facts(

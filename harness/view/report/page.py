@@ -13,12 +13,13 @@ from markupsafe import Markup
 from harness.errors import StoreError
 from harness.finished import FinishedSweep
 from harness.verdict import Verdict
+from harness.view.caveats import documents
 from harness.view.report import heat, shares
 from harness.view.report.board import board
 from harness.view.report.by_wording import depends, wordings
 from harness.view.report.effects import SHOWN, effect_groups
 from harness.view.report.findings import Findings
-from harness.view.report.golden_health import documents, golden_health
+from harness.view.report.golden_health import golden_health
 from harness.view.report.lines import left_grey, recall_lines
 from harness.view.report.palette import cell_css
 from harness.view.report.payload import payload

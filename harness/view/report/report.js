@@ -37,6 +37,13 @@
     });
   }
 
+  const all = document.querySelector("[data-all]");
+  if (all) {
+    const table = document.querySelector("table.board");
+    table.classList.add("first");
+    all.addEventListener("click", () => { table.classList.remove("first"); all.remove(); });
+  }
+
   /* the heat map of the chosen two settings */
   const chooser = document.querySelector("[data-heat]");
   if (chooser) {

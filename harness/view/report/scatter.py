@@ -14,8 +14,8 @@ from harness.view.report.drawing import LETTER, Scale, dot, padded, picture, rul
 # Three of them stand side by side.
 WIDTH = 330.0
 _LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 34.0, 12.0, 24.0, 40.0, 250.0
-# Names of the front are written out while there are not more; the others are told by pointing.
-_NAMED = 6
+# Names one above the other are so far apart.
+_LINE = 13.0
 
 
 class Point(NamedTuple):
@@ -87,11 +87,14 @@ def _steps(best: Sequence[Point], across: Scale, up: Scale) -> Markup:
 
 
 def _names(best: Sequence[Point], across: Scale, up: Scale) -> list[Markup]:
-    """Names of the front, above their points, kept inside the frame."""
-    chosen = best if len(best) <= _NAMED else [best[0], best[-1]]
-    parts = []
-    for point in chosen:
-        half = LETTER * len(point.name) / 2
+    """Names of the front above their points, the best first; one that would run into another is left out."""
+    parts: list[Markup] = []
+    boxes: list[tuple[float, float, float]] = []
+    for point in sorted(best, key=lambda p: -p.quality):
+        half, y = LETTER * len(point.name) / 2, up(point.quality) - 10
         x = min(max(across(point.cost), _LEFT + half), WIDTH - half - 2)
-        parts.append(written(x, up(point.quality) - 10, point.name, anchor="middle", css="name plain"))
+        if any(abs(x - a) < half + other and abs(y - b) < _LINE for a, b, other in boxes):
+            continue
+        boxes.append((x, y, half))
+        parts.append(written(x, y, point.name, anchor="middle", css="name plain"))
     return parts

@@ -1,0 +1,183 @@
+"""The sentences of a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_sweep import made_sweep
+
+from harness.finished import FinishedSweep
+from harness.verdict import Interval, Standing, Verdict
+from harness.view.caveats import listed
+from harness.view.verdict_words import limits, points, verdict_words
+
+
+@pytest.fixture
+def sweep(tmp_path) -> FinishedSweep:
+    texts = {f"{i}.md": f"text {i} " * 40 for i in range(40)}
+    return made_sweep(tmp_path, {"model": ["a", "b", "c"]}, ["what?"] * 80, texts)
+
+
+def standing(name, status, value, *, lo=None, hi=None, **more) -> Standing:
+    return Standing(
+        name,
+        Interval(0.7 + value, 0.65 + value, 0.75 + value),
+        Interval(value, lo, hi),
+        status,
+        more.pop("no_worse", False),
+        0.0,
+        **more,
+    )
+
+
+def verdict(*standings, **more) -> Verdict:
+    given = {
+        "questions": 80,
+        "clusters": 40,
+        "effective_clusters": 40.0,
+        "method": "bootstrap",
+        "margin": 0.03,
+        "winner": next((s.name for s in standings if s.status == "winner"), None),
+        "standings": standings,
+        "questions_needed": None,
+        "detectable": None,
+        "expected": None,
+        "optimism": None,
+    }
+    return Verdict(**given | more)
+
+
+WINNER = standing("a", "winner", 0.09, lo=0.03, hi=0.15)
+
+
+def test_a_winner_is_named_with_its_lead(sweep):
+    """The first sentence is the answer: who, of how many, by how much, within which limits."""
+    said = verdict_words(verdict(WINNER, standing("b", "ruled out", -0.09, lo=-0.15, hi=-0.03)), sweep)
+
+    assert said.headline == "a is the best of 2, 9.0 points ahead of b (3.0 to 15.0)."
+    assert "a scores recall@2000t 0.790 (0.740 to 0.840) on 80 questions." in said.details
+
+
+def test_without_a_winner_nobody_is_called_best(sweep):
+    """Cells that can't be told apart are named; the highest is called observed, and what is not shown is said not to be."""
+    rivals = (
+        standing("a", "in play", 0.01),
+        standing("b", "in play", -0.01),
+        standing("c", "ruled out", -0.2, lo=-0.3, hi=-0.1),
+    )
+    said = verdict_words(verdict(*rivals, questions_needed=1234), sweep)
+    text = " ".join(said.sentences)
+
+    assert (
+        said.headline
+        == "No single winner: 2 of 3 configurations can't be told apart (a and b). a is the highest observed."
+    )
+    assert "best of" not in text
+    assert "c is ruled out; it is 20.0 points behind (at least 10.0)." in text
+    assert "About 1,200 questions of this kind would separate the two best" in text
+    assert "not being ruled out is no proof of being as good" in text
+
+
+def test_a_hopeless_number_of_questions_is_called_so(sweep):
+    """Nobody is asked to write two million questions."""
+    said = verdict_words(
+        verdict(
+            standing("a", "in play", 0.001), standing("b", "in play", -0.001), questions_needed=2_000_000
+        ),
+        sweep,
+    )
+
+    assert (
+        "The two best are so close that no realistic number of questions would separate them." in said.details
+    )
+
+
+def test_cheaper_cells_that_are_shown_to_be_no_worse_are_named(sweep):
+    """Being not ruled out is not enough to be recommended."""
+    said = verdict_words(
+        verdict(standing("a", "in play", 0.01), standing("b", "in play", -0.01, no_worse=True)), sweep
+    )
+
+    assert (
+        "b is shown to be less than 3.0 points behind the best observed, and may be taken where cheaper."
+        in said.details
+    )
+
+
+def test_too_few_texts_carry_no_winner(sweep):
+    """Below ten effective clusters there is no interval, and the sentence says why."""
+    said = verdict_words(
+        verdict(standing("a", "in play", 0.1), standing("b", "in play", -0.1), method="none"), sweep
+    )
+
+    assert said.headline.startswith(
+        "No winner can be named: 80 questions about so few texts carry no interval."
+    )
+
+
+def test_equal_cells_are_one(sweep):
+    """Cells that answer every question alike are not compared, but said to be alike."""
+    alike = (standing("a", "in play", 0.0), standing("b", "in play", 0.0, same_as="a"))
+    said = verdict_words(verdict(*alike), sweep)
+
+    assert said.headline == "All 2 configurations answer every question alike; take the cheapest."
+
+
+def test_one_cell_is_no_comparison(sweep):
+    """A sweep of one says so."""
+    assert "the only configuration" in verdict_words(verdict(standing("a", "in play", 0.0)), sweep).headline
+
+
+def test_what_the_set_cannot_tell_is_said(sweep):
+    """Synthetic questions, few documents, an approximation, a metric chosen afterwards, failures: each has its sentence."""
+    columns = dict(sweep.cells[0].questions) | {"cluster": np.array(["x.md#1", "x.md#2"] * 40)}
+    small = replace(
+        sweep,
+        cells=[replace(sweep.cells[0], questions=columns)],
+        failures=[{"name": "d", "error": "out of memory"}],
+    )
+    given = verdict(WINNER, standing("b", "ruled out", -0.09), method="cr2", effective_clusters=17.2)
+    caveats = verdict_words(given, small, primary="recall_at_5").caveats
+    text = " ".join(caveats)
+
+    assert caveats[0].startswith("recall_at_5 was chosen after the results were seen")
+    assert "about 1 document:" in text
+    assert "these weigh like 17 texts" in text
+    assert "53 of 80 questions were written by a model" in text
+    assert "1 of 2 configurations failed: d." in text
+
+
+def test_many_truncated_cells_do_not_fill_the_page(sweep):
+    """Three warnings stand in full, the others are counted."""
+    cells = []
+    for cell in [*sweep.cells, *sweep.cells]:
+        health = dict(cell.content["health"]) | {
+            "unseen_tokens": 0.4,
+            "unseen_evidence": 0.5,
+            "truncated_chunks": 7.0,
+        }
+        cells.append(replace(cell, content=dict(cell.content) | {"health": health}))
+    caveats = verdict_words(verdict(WINNER), replace(sweep, cells=cells)).caveats
+
+    assert sum("no vector saw" in line for line in caveats) == 3
+    assert "The same holds, more or less, for 3 more configurations." in caveats
+
+
+def test_nothing_judged_is_said(sweep):
+    """No cell, or no shared question: a sentence instead of numbers."""
+    assert "No configuration was scored" in verdict_words(None, replace(sweep, cells=[])).headline
+    assert "no question that every configuration was asked" in verdict_words(None, sweep).headline
+
+
+def test_numbers_are_written_alike_everywhere():
+    """Points with a real minus, limits by words, names counted."""
+    assert points(0.0915) == "9.2 points"
+    assert points(-0.01) == "1.0 point"
+    assert points(-0.01, sign=True) == "−1.0 point"
+    assert limits(Interval(0.5, -0.0312, 0.25), scale=100, digits=1) == "−3.1 to 25.0"
+    assert limits(Interval(0.5, None, None)) == ""
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
+    assert listed(list("abcdefg")) == "a, b, c and 4 more"
