@@ -61,6 +61,15 @@ def test_a_quote_becomes_a_span_with_the_documents_own_characters():
     assert [place.doc_id for place in evidence.places] == ["refunds.md", "other.md"]
 
 
+def test_no_place_is_named_twice():
+    """A long quote is looked for in the copies and in their documents, and found once in each."""
+    (evidence,) = answer(
+        quotes=["counted from the last parcel of the order. The parcel must be posted"]
+    ).evidence
+
+    assert [place.doc_id for place in evidence.places] == ["refunds.md", "other.md"]
+
+
 def test_copies_that_say_something_else_are_no_alternatives():
     """Half of the price and a third of the price: a hard distractor."""
     (evidence,) = answer("Do I get all my money back?", ["it is never more than half of the price"]).evidence
@@ -256,6 +265,36 @@ def test_the_prompt_is_not_repeated():
     question = "Which question would a real user ask if the passage were the answer to it?"
 
     assert kind(question, instructions=instructions) == "injection"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # The run "for traces of use and it is never" has seven words, of which traces, use and never tell something: three.
+        ("Is something kept for traces of use and it is never paid?", "accepted"),
+        # "deduction is made for traces of" are six: deduction, made, traces are three.
+        ("Which deduction is made for traces of wear?", "accepted"),
+        # "must be posted by the last day" are seven: posted, last, day.
+        ("Is it true that it must be posted by the last day?", "accepted"),
+        # "price that was paid for the device" are seven: price, paid, device, and "first place" makes five.
+        ("Is it the price that was paid for the device in the first place?", "quotes_itself"),
+        # "devices can be sent back within 45 days" are eight: devices, sent, back, days (45 is a number).
+        ("Is it true that devices can be sent back within 45 days?", "quotes_itself"),
+    ],
+)
+def test_six_words_in_a_row_of_which_four_tell_something(question, expected):
+    """Measured on Chroma's questions: a tenth of them are worded so."""
+    quotes = [REFUNDS[:130], REFUNDS[130:]]
+
+    assert kind(question, quotes) == expected
+
+
+def test_a_longer_run_of_the_passage_around_the_quote_is_rejected_too():
+    """Ten words of it, whatever was quoted."""
+    question = "Is it so that the parcel must be posted by the last day, as I was told by a friend of mine?"
+
+    assert kind(question) == "accepted"  # "the parcel must be posted by the last day": nine
+    assert kind(question.replace("day,", "day a deduction")) == "quotes_itself"
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,19 @@ def test_a_line_of_17000_characters_is_cut(text):
         assert all(size(each.text) > 360 for each in found)
 
 
+def test_long_sentences_do_not_make_a_piece_too_long():
+    """Sentences of about 490, 490 and 750 characters: two or one of them to a piece, never three."""
+    sentences = [
+        "".join(f"The w{chr(97 + i)}{chr(97 + j % 26)}ord{'x' * (j % 5)} " for j in range(count)).strip()
+        + "."
+        for i, count in enumerate([38, 38, 58] * 5)
+    ]
+    found = of(" ".join(sentences), "a.txt")
+
+    assert all(each.text.count(".") in {1, 2} and size(each.text) <= 1600 for each in found)
+    assert sum(each.text.count(".") for each in found) == 15
+
+
 def test_tables_of_contents_links_code_and_numbers_are_left_out():
     """Only the paragraph of each remains."""
     contents = "Installing ........ 3\nRunning ......... 7\nRemoving ........ 12\n"

@@ -11,7 +11,7 @@ from harness.golden.generation.turns import uniform
 from harness.golden.wording import is_unspaced, words
 from harness.records import Document
 
-_RARE = 12  # a word that more excerpts have says nothing about two of them
+_RARE = 24  # a word that more excerpts have (or one in twenty) says nothing about two of them
 _SHARED = 2  # rare words, at least; of two documents one more
 _ABROAD = 0.25  # share of the pairs that are looked for in two documents first
 _NEAR = 2  # excerpts
@@ -34,7 +34,7 @@ class Partners:
             for word in set(words(excerpt.text)):
                 if len(postings[word]) <= _RARE:  # one more than rare, which marks it as common
                     postings[word].append(at)
-        most = min(_RARE, max(2, len(excerpts) // 4))
+        most = min(_RARE, max(2, len(excerpts) // 20))
         self._holders = {
             word: held for word, held in postings.items() if 2 <= len(held) <= most and _tells(word)
         }
