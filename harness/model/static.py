@@ -67,7 +67,7 @@ class StaticModel:
 
     @cached_property
     def _identity(self) -> Mapping[str, Any]:
-        weights, tokenizer = self._file(self.weights), self._file(self.tokenizer)
+        weights, tokenizer = self._files
         found = file_sha256(weights, Path(self.cache_dir))
         if found != self.weights_sha256:
             raise ModelError(
@@ -86,9 +86,14 @@ class StaticModel:
             "document_prompt": "",
             "window": None,
             "precision": "float32",
-            "dim": _matrix(weights, self.name, found).shape[1],
+            "dim": _dim(weights, self.name),
             "normalise": True,
         }
+
+    @cached_property
+    def _files(self) -> tuple[Path, Path]:
+        """Weights and tokenizer: looked for once, which takes as long as embedding ten texts."""
+        return self._file(self.weights), self._file(self.tokenizer)
 
     def _file(self, file: str) -> Path:
         path = packaged_file(self.package, file)
@@ -103,8 +108,9 @@ class StaticModel:
 
     def _encode(self, texts: Sequence[str]) -> Encoded:
         identity = self._identity
-        matrix = _matrix(self._file(self.weights), self.name, self.weights_sha256)
-        tokenizer = _tokenizer(self._file(self.tokenizer), str(identity["setup"]))
+        weights, tokenizer_file = self._files
+        matrix = _matrix(weights, self.name, self.weights_sha256)
+        tokenizer = _tokenizer(tokenizer_file, str(identity["setup"]))
         rows = np.zeros((len(texts), matrix.shape[1]), dtype=np.float32)
         tokens = np.zeros(len(texts), dtype=np.int64)
         for start, portion in portions(encodable(texts)):
@@ -123,12 +129,22 @@ class StaticModel:
 def _matrix(path: Path, model: str, digest: str) -> Float32Array:  # noqa: ARG001 - the digest is part of the key
     from safetensors.numpy import load_file
 
-    tensors = list(load_file(path).values())
-    if len(tensors) != 1 or tensors[0].ndim != 2:
+    _dim(path, model)
+    (matrix,) = load_file(path).values()
+    return np.asarray(matrix, np.float32)
+
+
+def _dim(path: Path, model: str) -> int:
+    """Numbers in a vector, by the file's header."""
+    from safetensors import safe_open
+
+    with safe_open(path, "np") as file:
+        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118 - it is no mapping
+    if len(shapes) != 1 or len(shapes[0]) != 2:
         raise ModelError(
             f"The model {model!r} can't be used: {path} does not hold exactly one matrix.", model=model
         )
-    return tensors[0].astype(np.float32)
+    return int(shapes[0][1])
 
 
 @lru_cache(maxsize=2)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from harness.errors import ModelError, SettingError
+from harness.model import static
 from harness.model.static import StaticModel
 
 PINNED = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
@@ -120,3 +121,18 @@ def test_the_hash_must_be_one() -> None:
     """A hash that is none is refused before anything is looked for."""
     with pytest.raises(SettingError, match="64 hexadecimal digits"):
         model(Path(), weights_sha256="abc")
+
+
+@pytest.mark.models
+def test_its_files_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two look-ups serve any number of texts, and what it is called is known without its weights."""
+    real, asked = static.packaged_file, []
+    monkeypatch.setattr(static, "packaged_file", lambda *given: asked.append(given) or real(*given))
+    static._matrix.cache_clear()
+    wordllama = model(tmp_path)
+    assert wordllama.identity()["dim"] == 256
+    assert static._matrix.cache_info().misses == 0
+    for text in some_texts()[:5]:
+        wordllama.encode_queries([text])
+
+    assert [file for _, file in asked] == [WEIGHTS, TOKENIZER]
