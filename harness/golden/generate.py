@@ -78,8 +78,9 @@ def _run(words: Words, given: Sequence[str]) -> int:
         try:
             _write(session, settings, is_agreed=config.yes)
         finally:
+            session.close()
             _say_end(session, settings, golden)
-        session.close()
+        session.note()
     default = Path(str(config.corpus.path)) / "golden.jsonl" if "path" in config.corpus else None
     corpus_words = [word for word in given if re.match(r"corpus[.\w]*=", word)]
     terminal.say(generated.following(corpus_words, None if golden == default else golden))

@@ -28,11 +28,20 @@ def _no_other_credentials(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-def client(address, retries=3, timeout=10.0):
-    stopped = threading.Event()
-    return ClaudeClient(
-        {"api_key": KEY}, pace=Pace(8, stopped), base_url=address, timeout=timeout, retries=retries
-    )
+MADE = []
+
+
+@pytest.fixture(autouse=True)
+def _connections_are_closed():
+    yield
+    while MADE:
+        MADE.pop().sdk.close()
+
+
+def client(address, retries=3, timeout=10.0, stopped=None):
+    pace = Pace(8, stopped or threading.Event())
+    MADE.append(ClaudeClient({"api_key": KEY}, pace=pace, base_url=address, timeout=timeout, retries=retries))
+    return MADE[-1]
 
 
 def ask(behave, lost=None, **settings):
@@ -149,8 +158,7 @@ def test_the_pause_that_the_api_asks_for_is_kept():
     with ClaudeStandIn(
         behave=lambda call: Fail(429, headers={"retry-after": "7"}) if call.number == 0 else None
     ) as server:
-        stopped = Watched()
-        ClaudeClient({"api_key": KEY}, pace=Pace(8, stopped), base_url=server.address).ask(REQUEST, [].append)
+        client(server.address, stopped=Watched()).ask(REQUEST, [].append)
 
     assert max(waits) == pytest.approx(7, abs=0.5)
 

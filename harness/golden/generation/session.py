@@ -110,9 +110,15 @@ class Session:
         """How many kept answers this run used instead of asking, and what they had cost."""
         ids = [passage.passage_id for passage in self.writing.begun]
         answers, dollars = self.ledger.kept(ids, self.prompt.digest, self.settings.model)
-        return max(0, answers - self.ledger.calls_now), max(0.0, dollars - self.ledger.dollars_now)
+        answers -= self.ledger.calls_now
+        return (answers, dollars - self.ledger.dollars_now) if answers > 0 else (0, 0.0)
 
     def close(self) -> None:
+        """Ends the connections."""
+        if self._client is not None:
+            self._client.sdk.close()
+
+    def note(self) -> None:
         """Writes down what the set was made from, and what was saved."""
         answers, dollars = self.saved()
         if answers:
