@@ -22,6 +22,10 @@ _STATES: tuple[State, ...] = ("VALID", "MOVED", "CHANGED", "LOST")  # best first
 _REASONS_SHOWN = 3
 
 
+class NothingToScoreError(InputError):
+    """Not one question of the set can be scored against the documents."""
+
+
 class Unit(NamedTuple):
     """One evidence with its alternatives, checked: where it stands now (None when it can't be scored), and why not.
 
@@ -49,7 +53,7 @@ def anchor(
 
     A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit becomes evidence in a
     document that does not exist, so that it counts as covered 0. ``left_out`` are ids that can't be scored for other
-    reasons; ``no_documents`` says of document ids why there is none. Raises ``InputError`` when no question is left, or no evidence at
+    reasons; ``no_documents`` says of document ids why there is none. Raises ``NothingToScoreError`` when no question is left, or no evidence at
     all was found.
     """
     ids = {document.doc_id for document in documents}
@@ -66,7 +70,7 @@ def anchor(
     states = Counter(unit.state for units in checked for unit in units)
     labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest)
     if not kept or not states["VALID"] + states["MOVED"]:
-        raise InputError(_none_left(labels, questions, checked, len(documents), path), path=path)
+        raise NothingToScoreError(_none_left(labels, questions, checked, len(documents), path), path=path)
     return labels
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.golden import Labels
@@ -15,7 +16,16 @@ from harness.golden.fields import FieldError
 from harness.golden.gold_ids import questions_of, read_chunks
 from harness.golden.lines import read_objects
 from harness.golden.parse import Draft, draft_of
-from harness.records import Document
+from harness.records import Document, Question
+
+
+class Read(NamedTuple):
+    """A file as it was read: the object of each line, its question, why there is no document for some ids, and the set's digest."""
+
+    objects: Sequence[dict[str, Any]]
+    questions: Sequence[Question]
+    no_documents: Mapping[str, str]
+    digest: str
 
 
 class FileGolden:
@@ -34,6 +44,24 @@ class FileGolden:
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
+        read = self.read(documents)
+        return anchor(
+            read.questions,
+            documents,
+            name=self.name,
+            path=self.path,
+            digest=read.digest,
+            keep_lost=self.keep_lost,
+            no_documents=read.no_documents,
+        )
+
+    @property
+    def name(self) -> str:
+        """What the set is called: the file, or its folder where the file is just ``golden``."""
+        return self.path.parent.resolve().name if self.path.stem == "golden" else self.path.stem
+
+    def read(self, documents: Sequence[Document]) -> Read:
+        """The questions as they stand in the file, not looked up in any document. Raises as ``load`` does."""
         if not self.path.is_file():
             raise InputError(_no_file(self.path), path=self.path)
         faults = Faults(self.path)
@@ -51,15 +79,7 @@ class FileGolden:
             digest.update(json.dumps(item, sort_keys=True).encode() + b"\n")
         digest.update(json.dumps(chunks).encode() if chunks is not None else b"")
         questions, no_documents = questions_of(drafts, chunks, documents)
-        return anchor(
-            questions,
-            documents,
-            name=self.path.parent.resolve().name if self.path.stem == "golden" else self.path.stem,
-            path=self.path,
-            digest=digest.hexdigest(),
-            keep_lost=self.keep_lost,
-            no_documents=no_documents,
-        )
+        return Read([item for _, item in objects], questions, no_documents, digest.hexdigest())
 
 
 def _drafts(objects: Sequence[tuple[int, dict[str, object]]], faults: Faults) -> list[Draft]:

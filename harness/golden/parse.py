@@ -21,11 +21,12 @@ from harness.golden.fields import (
 )
 from harness.records import Evidence, Source
 
-_IDS = ("question_id", "id", "_id", "qid")
+IDS = ("question_id", "id", "_id", "qid")
 _QUESTIONS = ("question", "query", "text")
 _LABELS = ("evidence", "gold_id", "relevant_doc_ids")
 _BESIDE = ("source", "provenance", "metadata", "answer", "kind")
-_ALLOWED = frozenset((*_IDS, *_QUESTIONS, *_LABELS, *_BESIDE))
+_ALLOWED = frozenset((*IDS, *_QUESTIONS, *_LABELS, *_BESIDE))
+LOST = "LOST"  # written by the check beside evidence that is known to be gone; it is looked for all the same
 _PLACE = frozenset(("doc_id", "start", "end", "quote"))
 
 
@@ -56,7 +57,7 @@ def draft_of(line: int, item: Mapping[str, Any]) -> Draft:
     if label is None or item[label] == []:
         raise FieldError(f"no evidence: one of {', '.join(_LABELS)} is expected, with at least one entry.")
     evidence, positions = _labels(label, item[label])
-    id_key = one_of(item, _IDS, "the question's id")
+    id_key = one_of(item, IDS, "the question's id")
     question_id = identifier(item[id_key], id_key) if id_key else f"q{line:04d}"
     provenance = {key: item[key] for key in ("answer", "metadata") if item.get(key) is not None}
     if not isinstance(item.get("provenance") or {}, dict):
@@ -95,7 +96,9 @@ def _evidence(item: Any, index: int) -> Evidence:
     what = f"evidence[{index}]"
     if not isinstance(item, dict):
         raise FieldError(f"{what} is {shown(item)}; an object is expected.")
-    check_keys(item, _PLACE | {"grade", "alternatives"}, what)
+    check_keys(item, _PLACE | {"grade", "alternatives", "state"}, what)
+    if item.get("state", LOST) != LOST:
+        raise FieldError(f"state of {what} is {shown(item['state'])}; only {LOST} is marked.")
     alternatives = item.get("alternatives") or []
     if not isinstance(alternatives, list):
         raise FieldError(f"alternatives of {what} is {shown(alternatives)}; a list of objects is expected.")
