@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from omegaconf import DictConfig
 
@@ -22,10 +23,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = command.take_apart(sys.argv[1:] if argv is None else argv)
     terminal.prepare()
     try:
-        if len(words.files) != 2 or words.is_sweep:
-            raise SettingError(_HOW)
         config = command.composed(words, ["+command=compare", *words.overrides]).config
-        return _run(config, *words.files)
+        runs = list(words.files)
+        if len(runs) == 1 and config.baseline is not None and not Path(str(config.baseline)).suffix:
+            # What runs today against one other is a pair like any.
+            runs.insert(0, str(config.baseline))
+        if len(runs) != 2 or words.is_sweep:
+            raise SettingError(_HOW)
+        return _run(config, *runs)
     except HarnessError as error:
         terminal.complain(f"error: {error}")
         return 1
@@ -43,7 +48,9 @@ def _run(config: DictConfig, first: str, second: str) -> int:
     if not isinstance(worst, int) or isinstance(worst, bool) or worst < 0:
         raise SettingError(f"worst={worst}: give a whole number of questions, at least 0.", key="worst")
     metric = None if config.metric is None else str(config.metric)
-    found = compare(finished_cell(config, first), finished_cell(config, second), metric, worst)
+    baseline = None if config.baseline is None else str(config.baseline)
+    pair = finished_cell(config, first), finished_cell(config, second)
+    found = compare(*pair, metric, worst, None if baseline in {first, second} else baseline)
     terminal.say_all(comparison(found))
     return 0
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from harness.baseline import baseline as baseline_meant
+from harness.baseline import differences
 from harness.errors import SettingError
 from harness.finished import FinishedCell, FinishedSweep
 from harness.outcomes import compared
 from harness.reading import comparable
 from harness.records import FloatArray, IntArray
-from harness.verdict import Verdict
+from harness.verdict import Interval, Verdict, wording
 from harness.verdict.judge import judge
+from harness.verdict.wording import by_group, thirds
 
 # Differences below it are what is left of adding up in another order.
 _SAME = 1e-9
@@ -38,7 +41,8 @@ class Comparison:
 
     ``cells``: the first and the second. ``metric``: what decides; ``chosen_afterwards``: it is not the one that was to decide. ``won``: questions
     on which the first is ahead; ``lost``, ``tied`` likewise. ``settings``: those that differ, with both values. ``for_first``, ``for_second``: the
-    questions that changed most in favour of each. ``caveats``: sentences.
+    questions that changed most in favour of each. ``caveats``: sentences. ``by_overlap``, ``by_source``: the difference, first minus second, in
+    groups of questions. ``to_baseline``: cell to its difference to what runs today, named ``baseline``.
     """
 
     cells: tuple[FinishedCell, FinishedCell]
@@ -53,6 +57,10 @@ class Comparison:
     for_first: Sequence[Changed]
     for_second: Sequence[Changed]
     caveats: Sequence[str]
+    by_overlap: wording.Comparison
+    by_source: wording.Comparison
+    baseline: str | None = None
+    to_baseline: Mapping[str, Interval] = field(default_factory=dict)
 
 
 def compare(
@@ -60,10 +68,13 @@ def compare(
     second: tuple[FinishedSweep, FinishedCell],
     metric: str | None,
     worst: int,
+    baseline: str | None = None,
 ) -> Comparison:
-    """Compares two cells by ``metric`` (None: the one that was to decide); ``worst``: how many changed questions are given for each side.
+    """Compares two cells by ``metric`` (None: the one that was to decide).
 
-    Raises ``SettingError`` for cells that can't be compared: one and the same, two k of one index, other questions, budgets in other tokens.
+    ``worst``: how many changed questions are given for each side. ``baseline``: what runs today, a cell of the first sweep or a production
+    file. Raises ``SettingError`` for cells that can't be compared: one and the same, two k of one index, other questions, budgets in other
+    tokens.
     """
     sweeps, cells = (first[0], second[0]), _told_apart(first[1], second[1])
     _refuse(*cells)
@@ -71,9 +82,17 @@ def compare(
     numbers = compared(replace(first[0], cells=cells), decides)
     values = numbers.outcomes.values
     ahead = values[0] - values[1]
-    won, lost = int((ahead > _SAME).sum()), int((ahead < -_SAME).sum())
     changed = _Changes(cells, numbers.question_ids, values, first[0])
-    order = np.lexsort((-changed.climbed, -ahead))
+    rows = changed.rows
+    groups = (thirds(cells[0].questions["overlap"][rows]), cells[0].questions["source"][rows])
+    by_overlap, by_source = (by_group(ahead, numbers.outcomes.clusters, group) for group in groups)
+    base = None
+    if baseline is not None:
+        ks = {cell.name: sweep.k for sweep in sweeps for cell in sweep.cells}
+        base = baseline_meant(baseline, first[0], numbers, decides, ks, {name: {} for name in ks})
+    won, lost = int((ahead > _SAME).sum()), int((ahead < -_SAME).sum())
+    for_first = np.lexsort((-changed.climbed, -ahead))[: min(worst, won)]
+    for_second = np.lexsort((changed.climbed, ahead))[: min(worst, lost)]
     return Comparison(
         cells=cells,
         sweeps=sweeps,
@@ -84,9 +103,13 @@ def compare(
         lost=lost,
         tied=len(ahead) - won - lost,
         settings=_different(*cells),
-        for_first=[changed.at(i) for i in order[: min(worst, won)]],
-        for_second=[changed.at(i) for i in order[::-1][: min(worst, lost)]],
+        for_first=[changed.at(i) for i in for_first],
+        for_second=[changed.at(i) for i in for_second],
         caveats=_caveats(cells, sweeps),
+        by_overlap=by_overlap,
+        by_source=by_source,
+        baseline=None if base is None else base.name,
+        to_baseline={} if base is None else differences(base, numbers),
     )
 
 

@@ -12,9 +12,9 @@ CHUNKER = {"_target_": "harness.chunker.recursive.RecursiveChunker"}
 
 
 def cell(name, params, *, run_id="", ids=None, content=None, **columns):
-    """A cell with these settings and columns; ids ``q0``, ``q1``, ... unless given."""
+    """A cell with these settings and columns; ids ``q0``, ``q1``, ... (``q00`` of more than ten) unless given."""
     rows = len(next(iter(columns.values())))
-    ids = [f"q{i}" for i in range(rows)] if ids is None else ids
+    ids = [f"q{i:0{len(str(rows - 1))}}" for i in range(rows)] if ids is None else ids
     plain = {
         "question_id": np.array(ids),
         "kind": np.array(["span"] * rows),

@@ -12,6 +12,8 @@ from harness.verdict import Interval
 from harness.view.terminal import short, wrapped
 
 _QUOTE = 160
+# Thirds of overlap, in their order and in words.
+_SHARED = {"low": (0, "few"), "middle": (1, "some"), "high": (2, "many"), "unknown": (3, "unknown")}
 
 
 def comparison(found: Comparison) -> Iterator[str]:
@@ -22,6 +24,8 @@ def comparison(found: Comparison) -> Iterator[str]:
     yield ""
     for sentence in (*_sentences(found), *found.caveats):
         yield from wrapped(sentence, "")
+    yield from _to_baseline(found)
+    yield from _by_wording(found)
     first, second = (cell.name for cell in found.cells)
     yield from _changes(first, f"{first} → {second}", found.for_first, found.won)
     yield from _changes(second, f"{first} → {second}", found.for_second, found.lost)
@@ -75,6 +79,59 @@ def _needed(found: Comparison) -> str:
         return ""
     # An estimate: two digits of it are more than is known.
     return f" About {round(needed, 2 - len(str(needed))):,} questions would separate them if the difference stayed so."
+
+
+def _to_baseline(found: Comparison) -> Iterator[str]:
+    if found.to_baseline:
+        yield ""
+        yield from wrapped(f"Against {found.baseline}, which runs today, with limits that hold for both:", "")
+        yield from _aligned([(name, *_points(difference)) for name, difference in found.to_baseline.items()])
+
+
+def _by_wording(found: Comparison) -> Iterator[str]:
+    """The difference by third of overlap and by source, where there is more than one of them."""
+    for heading, compared, depends in (
+        (
+            "By how many words questions share with their evidence",
+            found.by_overlap,
+            "how users word their questions",
+        ),
+        ("By where the questions come from", found.by_source, "where the questions come from"),
+    ):
+        if len(compared.groups) < 2 or not (found.won or found.lost):
+            continue
+        yield ""
+        yield from wrapped(f"{heading} (first − second):", "")
+        groups = sorted(compared.groups, key=lambda group: _SHARED.get(group.group, (9, ""))[0])
+        yield from _aligned(
+            [
+                (
+                    _SHARED.get(group.group, (9, group.group))[1],
+                    f"{group.questions:,} questions",
+                    *_points(group.difference),
+                )
+                for group in groups
+            ]
+        )
+        if compared.changes_sign:
+            yield from wrapped(f"Which of the two is better depends on {depends}.", "")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Columns: the first flush left, the others flush right."""
+    sizes = [max(cell_len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        padding = [" " * (size - cell_len(text)) for text, size in zip(row, sizes, strict=True)]
+        others = [pad + text for text, pad in zip(row[1:], padding[1:], strict=True)]
+        yield "  ".join(["  " + row[0] + padding[0], *others]).rstrip()
+
+
+def _points(difference: Interval) -> tuple[str, str]:
+    """The difference in points with its sign, and its limits in brackets."""
+    limits = _limits(difference)
+    return f"{100 * difference.value:+.1f} points".replace(
+        "-", "−"
+    ), f"({limits})" if limits else "(no interval)"
 
 
 def _changes(better: str, arrow: str, changed: Sequence[Changed], total: int) -> Iterator[str]:
