@@ -13,7 +13,7 @@ from harness.verdict.exact import exact_p, holm
 from harness.verdict.monte_carlo import LOOKS, step_down
 from harness.verdict.power import LEVEL
 from harness.verdict.resampling import RESAMPLES, seed_of, sign_flips
-from harness.verdict.simultaneous import SPARSE, inverted, with_allowance
+from harness.verdict.simultaneous import SPARSE, inverted, least_critical, with_allowance
 
 
 class Pairs(NamedTuple):
@@ -56,15 +56,18 @@ def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int
     ruled out: 5% again.
 
     ``hi`` is the smallest upper limit of ``mean_i - mean_j`` over the other cells ``j`` by the last critical value: the same
-    test, inverted. ``lo`` is the smallest lower limit, each by Dunnett's many-to-one comparison with ``j``, at 2.5%; see
+    test, inverted, but never by less than Student's. ``lo`` is the smallest lower limit, each by Dunnett's many-to-one comparison with ``j``, at 2.5%; see
     ``no_worse``. ``looks`` and ``first`` are those of ``step_down``.
     """
     pairs = compare(sums, sizes)
     rng = np.random.default_rng(seed_of(sums, sizes))
     observed = (-pairs.total * inverse_root(pairs.squares)).max(axis=1)
     decision = step_down(partial(_draw, rng, sums), observed, 2 * LEVEL, looks, first)
-    upper = _proven(sums, pairs, _upper_limits(pairs, sizes, np.full(len(sums), decision.critical)))
-    lower = -_proven(sums, pairs, _upper_limits(pairs, sizes, decision.alone)).T
+    least = least_critical(sizes, LEVEL)
+    upper = _proven(
+        sums, pairs, _upper_limits(pairs, sizes, np.full(len(sums), max(decision.critical, least)))
+    )
+    lower = -_proven(sums, pairs, _upper_limits(pairs, sizes, np.maximum(decision.alone, least))).T
     np.fill_diagonal(upper, np.inf)
     np.fill_diagonal(lower, np.inf)
     lo, hi = lower.min(axis=1), upper.min(axis=1)

@@ -45,7 +45,8 @@ def several(rows: FloatArray, clusters: IntArray, risk: float = 0.05) -> Several
     rng = np.random.default_rng(seed_of(sums, sizes))
     observed = np.abs(total[alive] / np.sqrt(squares[alive])).max(keepdims=True)
     found = step_down(partial(_draw, rng, unit), observed, risk)
-    lo, hi = inverted(total, squares, sums @ sizes, sizes, found.critical)
+    critical = max(found.critical, least_critical(sizes, risk / 2))
+    lo, hi = inverted(total, squares, sums @ sizes, sizes, critical)
     fits = alive & np.isfinite(lo) & np.isfinite(hi)
     intervals = [
         Interval(float(mean), float(lo[i]), float(hi[i])) if fits[i] else Interval(float(mean), None, None)
@@ -62,6 +63,18 @@ def with_allowance(squares: FloatArray, differing: FloatArray | IntArray, sizes:
     """
     usual = np.where(differing > 0, squares / np.maximum(differing, 1), (sizes**2).mean())
     return np.where(differing < SPARSE, squares + 2 * usual, squares)
+
+
+def least_critical(sizes: FloatArray, level: float) -> float:
+    """What a self-normalised sum exceeds at least with probability ``level``: Student's t for G* - 1, on its scale.
+
+    Where cells differ on few clusters, sign flips can't give anything large, and their quantile would be too small for a limit.
+    """
+    from scipy import stats
+
+    effective = float(sizes.sum() ** 2 / (sizes**2).sum())
+    t = float(stats.t.isf(level, effective - 1))
+    return t * float(np.sqrt(effective / (effective - 1 + t**2)))
 
 
 def inverted(

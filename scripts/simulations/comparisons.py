@@ -30,30 +30,33 @@ def _errors(found, means):
     return found.ruled_out[best[0]], found.ruled_out[best].any(), wrong, held
 
 
+def _cases():
+    for sizes in SIZES.values():
+        yield "2 equal cells", sizes, [0.75] * 2
+        yield "12 equal cells", sizes, [0.75] * 12
+        yield "best of 12 by 0.2 points", sizes, NEAR
+        yield "2 equal best of 12", sizes, TIED
+    yield "12 equal cells at 0.95", SINGLE, [0.95] * 12
+    yield "40 equal cells", UNEQUAL, [0.75] * 40
+
+
 def best_set(count):
     """The two error rates of the best set, over 2 to 40 cells, with and without ties, at three designs."""
-    cases = [
-        (name, sizes, means)
-        for sizes in SIZES.values()
-        for name, means in (
-            ("2 equal cells", [0.75] * 2),
-            ("12 equal cells", [0.75] * 12),
-            ("best of 12 by 0.2 points", NEAR),
-            ("2 equal best of 12", TIED),
-        )
-    ]
-    cases += [("12 equal cells at 0.95", SINGLE, [0.95] * 12), ("40 equal cells", UNEQUAL, [0.75] * 40)]
-    for place, (name, sizes, given) in enumerate(cases):
-        means = np.asarray(given)
-        judged = _judged([1, place], count, sizes, means)
-        rates = np.array([_errors(found, means) for found in judged]).sum(axis=0)
-        setting = f"{name}; {label(sizes)}"
-        yield "the true best is ruled out", setting, "<= 5%", int(rates[0]), count
-        if (means == means.max()).sum() > 1:
-            yield "any of the equal best is ruled out", setting, "<= 5%", int(rates[1]), count
-        yield "a sole winner is declared wrongly", setting, "<= 5%", int(rates[2]), count
-        yield "limits of all distances to the best hold", setting, "(95%)", int(rates[3]), count
+    for place, case in enumerate(_cases()):
+        yield from _one_case(count, place, *case)
     yield from _skewed(count)
+
+
+def _one_case(count, place, name, sizes, given):
+    means = np.asarray(given)
+    judged = _judged([1, place], count, sizes, means)
+    rates = np.array([_errors(found, means) for found in judged]).sum(axis=0)
+    setting = f"{name}; {label(sizes)}"
+    yield "the true best is ruled out", setting, "<= 5%", int(rates[0]), count
+    if (means == means.max()).sum() > 1:
+        yield "any of the equal best is ruled out", setting, "<= 5%", int(rates[1]), count
+    yield "a sole winner is declared wrongly", setting, "<= 5%", int(rates[2]), count
+    yield "limits of all distances to the best hold", setting, ">= 95%", int(rates[3]), count
 
 
 def _skewed(count):

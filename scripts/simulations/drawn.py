@@ -8,8 +8,8 @@ from simulated_sweeps import recalls, summed
 from harness.verdict.clusters import effective_clusters
 
 BATCH = 50
-# One look with 4,000 resamples instead of up to 160,000: what Monte Carlo errs is part of what is measured.
-QUICK = {"looks": 1, "first": 4000}
+# One look with 2,000 resamples instead of up to 160,000: what Monte Carlo errs is part of what is measured.
+QUICK = {"looks": 1, "first": 2000}
 
 
 def drawn(seed, count, sizes, means, **settings):
