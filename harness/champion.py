@@ -32,7 +32,7 @@ class Champion(mlflow.pyfunc.PythonModel):  # type: ignore[misc,name-defined]  #
         self,
         context: Any,  # noqa: ARG002 - all that is needed was loaded
         model_input: list[str],
-        params: dict[str, Any] | None = None,  # noqa: ARG002 - there are none
+        params: dict[str, str] | None = None,  # noqa: ARG002 - there are none
     ) -> list[list[Hit]]:
         """The best chunks of each question, best first."""
         return self._deployed.answer(model_input)  # type: ignore[return-value]  # MLflow wants plain values, and the schema from the type

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from harness.baseline import Baseline, baseline, differences
 from harness.errors import HarnessError, SettingError
 from harness.finished import FinishedCell, FinishedSweep
 from harness.measuring import percentiles, query_ms
 from harness.outcomes import Compared, compared
-from harness.verdict import Verdict
-from harness.verdict.choice import Choice, Misses, choose, misses
+from harness.verdict import Interval, Verdict
+from harness.verdict.choice import ChangeReason, Choice, Misses, choose, misses, worth_changing
 from harness.verdict.judge import judge
 
 COSTS = ("context_tokens", "query_ms", "index_mb")
@@ -32,6 +33,8 @@ class Decision:
     ``metric`` decides; ``chosen_afterwards`` when it is not the one recorded with the sweep. ``k``: the cut-off of each cell. ``costs``:
     cell to ``{context_tokens, query_ms (p95), index_mb, unseen_evidence}``. ``is_measured``: latencies were measured for this decision.
     ``verdict``, ``compared`` and ``choice`` speak of the cells that meet the limits; they are None when none does.
+
+    ``to_baseline``: each of them minus what runs today; ``change`` says whether the choice should take its place.
     """
 
     sweep: FinishedSweep
@@ -46,6 +49,9 @@ class Decision:
     choice: Choice | None = None
     is_measured: bool = False
     notes: Sequence[str] = field(default_factory=tuple)
+    baseline: Baseline | None = None
+    to_baseline: Mapping[str, Interval] = field(default_factory=dict)
+    change: ChangeReason | None = None
 
 
 def decide(
@@ -56,11 +62,12 @@ def decide(
     margin: float = 0.03,
     *,
     measure: bool = False,
+    against: str | None = None,
 ) -> Decision:
     """The decision. ``limits``: cost to the most that is allowed; ``order``: costs, the most important first.
 
     ``measure``: latencies are measured anew for the cells between which they decide; where that can't be done (documents or model are not
-    here), those of the sweep are used and a note says so. Raises ``SettingError`` for a metric that can't decide between these cells.
+    here), those of the sweep are used and a note says so. ``against``: what runs today, a cell's name or a production file. Raises ``SettingError`` for a metric that can't decide between these cells.
     """
     limits = dict(limits or {})
     chosen = metric or sweep.primary
@@ -80,7 +87,23 @@ def decide(
     decision = replace(decision, compared=numbers, verdict=verdict)
     if measure and "query_ms" in order and not decision.is_measured:
         decision = _measured(decision, _between(verdict, decision.costs, order))
-    return replace(decision, choice=choose(verdict, decision.costs, order, margin))
+    decision = replace(decision, choice=choose(verdict, decision.costs, order, margin))
+    return decision if against is None else _against(decision, against, order, margin)
+
+
+def _against(decision: Decision, word: str, order: Sequence[str], margin: float) -> Decision:
+    """The decision with every cell's difference to what runs today."""
+    numbers, choice = decision.compared, decision.choice
+    if numbers is None or choice is None:
+        return decision
+    base = baseline(word, decision.sweep, numbers, decision.metric, decision.k, decision.costs)
+    to_baseline = differences(base, numbers)
+    if choice.name == base.name:
+        change: ChangeReason = "keep"
+    else:
+        own = decision.costs[choice.name]
+        change = worth_changing(to_baseline[choice.name], own, base.costs, order, margin)
+    return replace(decision, baseline=base, to_baseline=to_baseline, change=change)
 
 
 def checked_order(order: Sequence[str]) -> tuple[str, ...]:

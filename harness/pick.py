@@ -48,12 +48,17 @@ def _run(config: DictConfig) -> int:
     limits, order, margin = _limits(config), checked_order(list(config.pick.cost)), _margin(config)
     sweep = finished(config)
     metric = None if config.metric is None else str(config.metric)
-    decision = decide(sweep, metric, limits, order, margin, measure=bool(config.pick.measure))
+    against = None if config.baseline is None else str(config.baseline)
+    decision = decide(
+        sweep, metric, limits, order, margin, measure=bool(config.pick.measure), against=against
+    )
     terminal.say_all([_about(decision), "", *words.table(decision), ""])
     for sentence in words.reasons(decision):
         terminal.say_all(terminal.wrapped(sentence, "", ""))
     if decision.choice is None:
         return 1
+    if decision.change == "keep":
+        return 0
     path = Path(str(config.output))
     files = _written(path, decision)
     again = f"python -m harness --config-dir {path.parent} --config-name {path.stem}"
@@ -128,6 +133,12 @@ def as_json(decision: Decision) -> dict[str, Any]:
         "misses": {name: dict(over) for name, over in decision.misses.of_cell.items()},
         "nearest": decision.misses.nearest,
         "costs": {name: dict(values) for name, values in decision.costs.items()},
+        "baseline": None if decision.baseline is None else decision.baseline.name,
+        "change": decision.change,
+        "to_baseline": {
+            name: [difference.value, difference.lo, difference.hi]
+            for name, difference in decision.to_baseline.items()
+        },
         "latency": "measured for this decision" if decision.is_measured else "noted during the sweep",
     }
 
@@ -172,7 +183,7 @@ def _record(config: DictConfig, decision: Decision) -> None:
     record_pick(sweep.uri, sweep.experiment_id, sweep.run_id, cell.run_id, cell.name)
     name = config.pick.register
     if name:
-        version = _registered(sweep.uri, cell, str(name))
+        version = _registered(sweep.uri, cell, decision.k[cell.name], str(name))
         load = f'mlflow.pyfunc.load_model("models:/{name}@champion")'
         terminal.say(f"{'Registered':<10} {load} (version {version})")
 
@@ -190,13 +201,13 @@ def judged(decision: Decision) -> list[Any]:
     return [cell for cell in noted if cell.run_id]
 
 
-def _registered(uri: str, cell: FinishedCell, name: str) -> int:
+def _registered(uri: str, cell: FinishedCell, k: int, name: str) -> int:
     from harness.tracker.mlflow_pick import register
 
     question = str(cell.questions["question"][0]) if "question" in cell.questions else "What is this about?"
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         folder = Path(scratch) / "deployment"
-        deployment.save(OmegaConf.create(dict(cell.content["config"])), folder)
+        deployment.save(OmegaConf.create({**cell.content["config"], "primary_k": k}), folder)
         return register(uri, cell.run_id, name, Path(__file__).with_name("champion.py"), folder, question)
 
 

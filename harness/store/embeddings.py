@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -113,6 +114,7 @@ class CachedModel:
         self._model = model
         self._store = store
         self._spaces: dict[Role, Space] = {}
+        self._is_live = False
 
     def identity(self) -> Mapping[str, Any]:
         """The wrapped model's identity."""
@@ -132,7 +134,18 @@ class CachedModel:
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions; only those that were never computed cost anything."""
+        if self._is_live:
+            return self._model.encode_queries(texts)
         return self._encode(texts, "query", self._model.encode_queries)
+
+    @contextmanager
+    def live(self) -> Iterator[None]:
+        """Questions come straight from the model while the block runs, as in production: nothing is read or kept."""
+        self._is_live = True
+        try:
+            yield
+        finally:
+            self._is_live = False
 
     def cached(self, texts: Sequence[str], role: Role) -> int:
         """How many of the texts need no computing. Loads no weights."""

@@ -130,6 +130,12 @@ class KeptRetriever:
         self._write("latency", ms=np.array(taken, np.float64))
         return np.array(taken, np.float64)
 
+    def answer(self, question: str) -> Ranking:
+        """One question as it would be asked in production: encoded by the model, searched, nothing read or kept."""
+        retriever = self._built()
+        with self._given[1].live():
+            return retriever.search([question], _LATENCY_DEPTH)
+
     def _built(self) -> Retriever:
         if not self._is_built:
             self._retriever.build(*self._given)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from harness.verdict import Standing, Verdict
+from harness.verdict import Interval, Standing, Verdict
 
-Reason: TypeAlias = Literal["winner", "best observed", "cheaper", "only one"]
+Reason: TypeAlias = Literal["winner", "best observed", "cheaper", "equal", "only one"]
+ChangeReason: TypeAlias = Literal["better", "cheaper", "keep"]
 # Costs that differ by less than this share count as equal: a latency is never measured more closely.
 EQUAL = {"query_ms": 0.2, "context_tokens": 0.02, "index_mb": 0.02}
 
@@ -60,18 +61,21 @@ def choose(
 ) -> Choice:
     """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
 
-    A cell is taken instead of the best observed only if it is cheaper and ``no_worse`` was shown. Costs within the shares of ``EQUAL``
+    A cell is taken instead of the best observed only if it is cheaper and ``no_worse`` was shown, or its results are the same. Costs within the shares of ``EQUAL``
     are equal, and then the next one decides.
     """
     best = verdict.standings[0]
     if len(verdict.standings) == 1:
         return Choice(best.name, "only one", best.name)
+    equal = [s for s in verdict.standings if best.name in {s.name, s.same_as}]
+    if len(equal) == len(verdict.standings):
+        return Choice(_cheapest(equal, costs, order).name, "equal", best.name)
     cheaper = {
         standing.name: saved
         for standing in verdict.standings[1:]
         if (saved := _saved(costs[standing.name], costs[best.name], order)) is not None
     }
-    proven = [s for s in verdict.standings[1:] if s.no_worse and s.name in cheaper]
+    proven = [s for s in verdict.standings[1:] if (s.no_worse or s in equal) and s.name in cheaper]
     if proven:
         taken = _cheapest(proven, costs, order)
         return Choice(taken.name, "cheaper", best.name, cheaper[taken.name])
@@ -84,6 +88,25 @@ def choose(
     return Choice(
         best.name, reason, best.name, cheaper[candidate.name], candidate.name, questions_needed=needed
     )
+
+
+def worth_changing(
+    to_baseline: Interval,
+    costs: Mapping[str, float],
+    baseline_costs: Mapping[str, float],
+    order: Sequence[str],
+    margin: float,
+) -> ChangeReason:
+    """Whether the choice should take the place of what runs today.
+
+    "better": it is shown to be better. "cheaper": it is cheaper, and shown to lose less than the margin. Else "keep".
+    """
+    if to_baseline.lo is not None and to_baseline.lo > 0:
+        return "better"
+    is_cheaper = _saved(costs, baseline_costs, order) is not None
+    if is_cheaper and to_baseline.lo is not None and to_baseline.lo > -margin:
+        return "cheaper"
+    return "keep"
 
 
 def _saved(one: Mapping[str, float], other: Mapping[str, float], order: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from harness.deciding import Decision
 from harness.verdict import Standing
-from harness.view.terminal import short
+from harness.view.terminal import short, width
 from harness.view.verdict_words import limits, points, verdict_words
 
 UNITS = {
@@ -20,38 +20,23 @@ UNITS = {
 
 
 def table(decision: Decision) -> list[str]:
-    """All cells, best first, with their costs; an arrow marks the one that is taken. Cells that meet no constraint stand last."""
+    """All cells, best first, with their costs; an arrow marks the one that is taken. Cells that miss a constraint stand last.
+
+    What the terminal has no room for is left out from the right.
+    """
     taken = decision.choice.name if decision.choice else None
     standings = {s.name: s for s in decision.verdict.standings} if decision.verdict else {}
     outside = [cell.name for cell in decision.sweep.cells if cell.name not in standings]
-    head = [
-        "",
-        "cell",
-        short(decision.metric),
-        "95%",
-        "verdict",
-        "k",
-        "tokens",
-        "ms p95",
-        "index MB",
-        "unseen",
-    ]
-    rows = [head]
+    today = [f"to {decision.baseline.name}"] if decision.baseline else []
+    rows = [["", "cell", short(decision.metric), "95%", *today, "verdict", *_COSTS]]
     for name in [*standings, *outside]:
-        costs = decision.costs[name]
-        figures = [f"{decision.k[name]}", f"{costs['context_tokens']:.0f}", f"{costs['query_ms']:.1f}"]
-        figures += [f"{costs['index_mb']:.1f}", f"{costs['unseen_evidence']:.1%}"]
-        rows.append(
-            ["→" if name == taken else "", name, *_scores(decision, name, standings.get(name)), *figures]
-        )
-    sizes = [max(cell_len(row[i]) for row in rows) for i in range(len(head))]
-    lines = [
-        "  ".join(
-            _padded(text, size, left=i in {1, 4})
-            for i, (text, size) in enumerate(zip(row, sizes, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+        score, interval, verdict = _scores(decision, name, standings.get(name))
+        against = [_to_baseline(decision, name)] if decision.baseline else []
+        mark = "→" if name == taken else ""
+        rows.append([mark, name, score, interval, *against, verdict, *_figures(decision, name)])
+    sizes = [max(cell_len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    shown = [i for i in range(len(sizes)) if i < 3 or sum(sizes[: i + 1]) + 2 * i <= width()]
+    lines = ["  ".join(_padded(row[i], sizes[i], left=i == 1) for i in shown).rstrip() for row in rows]
     return [lines[0], "-" * max(map(cell_len, lines)), *lines[1:]]
 
 
@@ -60,15 +45,59 @@ def reasons(decision: Decision) -> list[str]:
     if decision.choice is None or decision.verdict is None:
         return [_none_meets(decision)]
     said = verdict_words(decision.verdict, decision.sweep, primary=decision.metric)
-    return [said.headline, _why(decision), *_costs_less(decision), *said.caveats, *decision.notes]
+    return [
+        said.headline,
+        _why(decision),
+        *_today(decision),
+        *_costs_less(decision),
+        *said.caveats,
+        *decision.notes,
+    ]
 
 
-def _scores(decision: Decision, name: str, standing: Standing | None) -> list[str]:
+_COSTS = ("tokens", "ms p95", "index MB", "unseen", "k")
+
+
+def _figures(decision: Decision, name: str) -> list[str]:
+    costs = decision.costs[name]
+    figures = [f"{costs['context_tokens']:.0f}", f"{costs['query_ms']:.1f}", f"{costs['index_mb']:.1f}"]
+    return [*figures, f"{costs['unseen_evidence']:.1%}", str(decision.k[name])]
+
+
+def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[str, str, str]:
     if standing is None:
         cell = decision.sweep.cell(name)
         over = ", ".join(f"{key} too high" for key in decision.misses.of_cell[name])
-        return [f"{cell.metric(decision.metric):.3f}", "", over]
-    return [f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status]
+        return f"{cell.metric(decision.metric):.3f}", "", over
+    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status
+
+
+def _to_baseline(decision: Decision, name: str) -> str:
+    difference = decision.to_baseline.get(name)
+    if difference is None:
+        return "today" if decision.baseline and name == decision.baseline.name else ""
+    between = limits(difference, scale=100, digits=1)
+    return f"{100 * difference.value:+.1f}".replace("-", "−") + (f" ({between})" if between else "")
+
+
+def _today(decision: Decision) -> list[str]:
+    """Whether to change what runs today."""
+    base, choice = decision.baseline, decision.choice
+    if base is None or choice is None:
+        return []
+    difference = decision.to_baseline.get(choice.name)
+    if difference is None:
+        return [f"{base.name} is what you have: keep it. No production file is written."]
+    by = f"{points(difference.value, sign=True)}"
+    between = limits(difference, scale=100, digits=1)
+    by += f" (95%: {between})" if between else ""
+    if decision.change == "better":
+        return [f"Against {base.name}, which runs today, it is shown to be better: {by}."]
+    if decision.change == "cheaper":
+        return [f"Against {base.name}, which runs today, it is cheaper and shown to be no worse: {by}."]
+    return [
+        f"Keep what you have: against {base.name} it is not shown to be better, nor cheaper and no worse ({by}). No production file is written."
+    ]
 
 
 def _padded(text: str, size: int, *, left: bool) -> str:
@@ -90,6 +119,8 @@ def _why(decision: Decision) -> str:
         )
     if choice.reason == "winner":
         return f"Take {choice.name}: every other configuration is ruled out, and no cheaper one is shown to come close enough."
+    if choice.reason == "equal":
+        return f"Take {choice.name}: the results are the same, and it costs the least."
     if choice.reason == "only one":
         return f"Take {choice.name}: no other configuration {'meets the constraints' if decision.limits else 'was compared'}."
     return f"Take {choice.name}: it is the best observed, and nothing cheaper is shown to be no worse."
