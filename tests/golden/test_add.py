@@ -11,6 +11,7 @@ import pytest
 from workplace import PAGES, Workplace
 
 from harness.golden import add
+from harness.golden.journal import Journal
 
 MODULE = "harness.golden.add"
 QUOTES = [
@@ -135,6 +136,9 @@ def test_lines_that_were_there_keep_their_bytes(here):
         (["asked.csv", "source=users"], "allowed are synthetic, production, import"),
         (["asked.csv", "golden=beir"], "leave golden=file"),
         (["asked.csv", "qrels=none.txt"], "there is no such file"),
+        (["documents", "qrels=asked.csv"], "belongs to a file of topics"),
+        (["asked.csv", "format=beir"], "is no folder in BEIR's layout"),
+        (["--strict", "asked.csv"], "--strict is no flag"),
         (["asked.csv", "form=csv"], "form is no setting"),
         (["documents/cocoa.txt", "format=pairs"], "lies among the documents"),
         (["asked.csv", "format=llama_index"], "no question set of LlamaIndex"),
@@ -260,6 +264,17 @@ def test_two_processes_at_once(here):
 
     assert [process.wait() for process in running] == [0, 0]
     assert sorted(line["question"] for line in lines(here.golden)) == [f"question {i}" for i in range(4)]
+
+
+def test_a_set_that_another_process_writes_is_waited_for(here, capsys, monkeypatch):
+    """And when that takes too long, the sentence says so; nothing is written past the lock."""
+    monkeypatch.setattr(add, "_WAIT_SECONDS", 0.0)
+    table(here.root / "asked.csv", QUOTES)
+    with Journal(here.golden).locked():
+        assert add.main(["asked.csv", *words(here)]) == 1
+
+    assert "another process" in capsys.readouterr().err
+    assert not here.golden.exists()
 
 
 def test_offsets_survive_into_the_set(here):

@@ -61,6 +61,8 @@ def places(question: Question) -> list[tuple[str, int | None, int | None]]:
         ({"query": "How long?", "relevant_doc_ids": ["coffee.md", "guides/tea.md"]}, [("coffee.md", None, None), ("guides/tea.md", None, None)]),
         ({"question": "How long?", "quote": "Green tea takes two minutes."}, [GREEN]),
         ({"question": "How long?", "doc_id": "coffee.md"}, [("coffee.md", None, None)]),
+        ({"question": "How long?", "doc_id": "Coffee"}, [("coffee.md", None, None)]),
+        ({"question": "How long?", "relevant_doc_ids": "tea.md"}, [("guides/tea.md", None, None)]),
         ({"question": "How long?", "doc_id": "tea", "spans": [[7, 35]], "texts": ["Green tea takes two minutes."]}, [GREEN]),
         ({"question": "How long?", "context": "Green tea takes two minutes.\n"}, [GREEN]),
         # White space is none of the quote: the document breaks the line there.

@@ -75,6 +75,17 @@ def test_a_quotation_mark_that_is_never_closed_swallows_nothing():
     assert [record.cells[0] for record in table.records] == ["How?", "How much?", 'How "long"?']
 
 
+def test_quotation_marks_that_are_no_marks():
+    """Two lines that each begin a cell with one would else become a single row of what stands between them."""
+    table = read_table('question\tquote\n"Hot tea\tor not\nCold\tyes\n"Milk\tno\n')
+
+    assert [record.cells for record in table.records] == [
+        ['"Hot tea', "or not"],
+        ["Cold", "yes"],
+        ['"Milk', "no"],
+    ]
+
+
 def test_very_long_cells_and_the_limit_of_the_process():
     """A context may be a whole document; the process's own limit is as before."""
     before = csv.field_size_limit()

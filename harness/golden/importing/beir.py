@@ -19,7 +19,7 @@ def read(folder: Path, split: str) -> Given:
         splits = ", ".join(sorted(file.stem for file in (folder / "qrels").glob("*.tsv")))
         has = f" There are judgements for split={splits}." if splits else ""
         raise InputError(
-            f"{folder} is a folder, but not in BEIR's layout: queries.jsonl and qrels/{split}.tsv (or qrels.tsv) are expected.{has}",
+            f"{folder} is no folder in BEIR's layout: queries.jsonl and qrels/{split}.tsv (or qrels.tsv) are expected.{has}",
             path=folder,
         )
     given = trec.read(queries, read_text(queries), qrels)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast, get_args
 
 from harness.golden.fields import FieldError, identifier, shown
-from harness.golden.importing import REASON, Asked, Row
+from harness.golden.importing import Asked, Row
 from harness.golden.importing.columns import beside, expected, meanings, plain
 from harness.golden.importing.values import ids, is_given, number, texts, unpacked
 from harness.golden.parse import draft_of
@@ -27,7 +27,7 @@ class _Label(NamedTuple):
 
 def asked_in(row: Row, fields: Mapping[str, Any]) -> Asked:
     """The question in ``fields``, the row's values by name. Raises ``FieldError`` for what can't be used."""
-    fields = {key: value for key, value in fields.items() if is_given(value) and plain(key) != REASON}
+    fields = {key: value for key, value in fields.items() if is_given(value)}
     columns = meanings(fields)
     by_meaning = {meaning: fields[column] for meaning, column in columns.items()}
     question = by_meaning.get("question")

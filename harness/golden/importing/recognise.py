@@ -36,6 +36,8 @@ def read(path: Path, *, qrels: Path | None = None, split: str = "test", forced: 
     ``forced`` is one of ``FORMATS`` where the content is not to decide. Raises ``InputError`` when nothing in the file can be understood;
     single rows that can't be used are in what comes back.
     """
+    if qrels is not None and (path.is_dir() or forced not in {None, "trec"}):
+        raise SettingError(f"qrels={qrels} belongs to a file of topics; {path} is none.", key="qrels")
     if path.is_dir() or forced == "beir":
         return beir.read(path, split)
     text = _text(path)
