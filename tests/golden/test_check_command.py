@@ -73,6 +73,8 @@ def test_edited_documents(kitchen):
     assert kitchen.sweep(*sweep).returncode == 0
     before = scores(kitchen)
     edit(kitchen)
+    assert kitchen.sweep(*sweep).returncode == 0
+    edited = scores(kitchen)
     seen = check(kitchen, "output=report.md")
 
     assert seen.returncode == 0, seen.stderr
@@ -102,6 +104,7 @@ def test_edited_documents(kitchen):
     after = scores(kitchen)
     assert set(after) == {"green", "black", "filter", "mate"}
     assert after["mate"] == before["mate"]
+    assert edited == {question_id: after[question_id] for question_id in ("green", "black", "mate")}
     again = check(kitchen, "accept=true", "strict=true")
     assert re.search(r"^labels +4 VALID, 1 LOST$", again.stdout, re.MULTILINE)
     assert "marked as LOST in the file" in again.stdout

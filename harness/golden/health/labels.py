@@ -68,7 +68,7 @@ def _changed(
         "serious",
         _ids(examined, pieces),
         f"{counted(len(pieces), 'quote', 'quotes')} CHANGED in the documents; {_out(examined, pieces)}.",
-        "Compare old and new below; accept=true takes over the new text where it still answers the question. Else correct or delete the line.",
+        "Compare old and new; accept=true takes over the new text where it still answers the question. Else correct or delete the line.",
         tuple(details),
     )
 
@@ -125,7 +125,10 @@ def _place(piece: Piece) -> str:
     if now is None:
         return ""
     at = "" if now.start is None else f" at {now.start:,}"
-    return f"{piece.written.doc_id} → {now.doc_id}{at}: {shortened(now.quote or '')}"
+    moved = (
+        f"in {now.doc_id}" if now.doc_id == piece.written.doc_id else f"{piece.written.doc_id} → {now.doc_id}"
+    )
+    return f"{moved}{at}: “{shortened(now.quote or '')}”"
 
 
 def _line(examined: Examined, piece: Piece, text: str) -> str:
