@@ -148,8 +148,15 @@ class _Changes:
             ranks=(float(first["first_rank"][row]), float(second["first_rank"][row])),
             causes=(str(first["cause"][row]), str(second["cause"][row])),
             text=str(first["question"][row]) if "question" in first else "",
-            evidence=self.sweep.evidence.get(question_id, ()),
+            evidence=[self._told(place) for place in self.sweep.evidence.get(question_id, ())],
         )
+
+    def _told(self, place: Mapping[str, object]) -> Mapping[str, object]:
+        """The place; a whole document is told by how it begins."""
+        pieces = self.sweep.texts.get(str(place["doc_id"]))
+        if "start" in place or not pieces or pieces[0][0] > 0:
+            return place
+        return {**place, "quote": pieces[0][1]}
 
 
 def _told_apart(first: FinishedCell, second: FinishedCell) -> tuple[FinishedCell, FinishedCell]:
