@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,17 @@ PRIMARY = "recall_at_2000_tokens"
 DEPTH = 10
 
 
+@cache
+def _stock() -> list[str]:
+    rng = np.random.default_rng(11)
+    letters = np.array(list("abcdefghijklmnoprstuvw"))
+    return ["".join(letters[rng.integers(0, len(letters), size)]) for size in rng.integers(2, 10, 2000)]
+
+
 def words(rng: np.random.Generator, count: int) -> str:
     """Prose of made-up words, some of them frequent."""
-    letters = np.array(list("abcdefghijklmnoprstuvw"))
-    stock = ["".join(rng.choice(letters, size)) for size in rng.integers(2, 10, 2000)]
-    picks = (len(stock) * rng.random(count) ** 3).astype(int)
-    return " ".join(stock[i] for i in picks)
+    stock = _stock()
+    return " ".join(stock[i] for i in (len(stock) * rng.random(count) ** 3).astype(int).tolist())
 
 
 def made_sweep(
