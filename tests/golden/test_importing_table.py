@@ -86,6 +86,13 @@ def test_quotation_marks_that_are_no_marks():
     ]
 
 
+def test_a_row_over_several_lines_must_have_the_right_number_of_cells():
+    """Else its marks are none, and each line is a row, good or bad."""
+    table = read_table('question\tquote\na\t"x\nb\ty"\tz\nc\td\n')
+
+    assert [record.cells for record in table.records] == [["a", '"x'], ["b", 'y"', "z"], ["c", "d"]]
+
+
 def test_very_long_cells_and_the_limit_of_the_process():
     """A context may be a whole document; the process's own limit is as before."""
     before = csv.field_size_limit()
