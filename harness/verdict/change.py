@@ -6,6 +6,7 @@ import math
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.records import FloatArray, IntArray
 from harness.verdict import Interval
@@ -51,8 +52,8 @@ def change(differences: FloatArray, clusters: IntArray, margin: float, min_effec
 def difference_interval(differences: FloatArray, clusters: IntArray, risk: float = _RISK) -> Interval:
     """The mean of paired differences within -1..1 with limits of coverage ``1 - risk``.
 
-    Limits as for any mean; where fewer than ten clusters changed, from the share of clusters that lost (or gained) anything, by Clopper
-    & Pearson, times the largest loss (or gain) seen in one cluster. No limits with fewer than ten effective clusters, unless nothing changed at all.
+    Limits as for any mean; where fewer than ten clusters changed, from the shares of clusters that lost and that gained, by Clopper &
+    Pearson, times the largest change seen in one cluster (the smallest for the inner limits). No limits with fewer than ten effective clusters, unless nothing changed at all.
     """
     mean = float(differences.mean()) if len(differences) else math.nan
     if len(differences) and not np.abs(differences).max() > 1e-9:
@@ -62,19 +63,17 @@ def difference_interval(differences: FloatArray, clusters: IntArray, risk: float
     sums, sizes = cluster_sums(differences[None, :], clusters)
     if int((np.abs(sums[0]) > 1e-9).sum()) >= _FEW:
         return mean_intervals(differences[None, :], clusters, risk)[0]
-    losses, _ = cluster_sums(np.maximum(-differences, 0.0)[None, :], clusters)
-    gains, _ = cluster_sums(np.maximum(differences, 0.0)[None, :], clusters)
-    # Each part has half of the risk.
-    loss, gain = (_at_most(part[0], sizes, risk) for part in (losses, gains))
-    lost, gained = float(losses.sum() / sizes.sum()), float(gains.sum() / sizes.sum())
-    return Interval(mean, min(mean, gained - loss), max(mean, gain - lost))
+    of_cluster = sums[0] / sizes
+    losing, gaining = of_cluster < -1e-9, of_cluster > 1e-9
+    moved = np.abs(of_cluster[losing | gaining])
+    loss, gain = (_mean_share(hit, moved, risk) for hit in (losing, gaining))
+    return Interval(mean, min(mean, gain[0] - loss[1]), max(mean, gain[1] - loss[0]))
 
 
-def _at_most(parts: FloatArray, sizes: FloatArray, risk: float) -> float:
-    """What the mean loss may be at most."""
-    hit = parts > 1e-9
-    _, share = clopper_pearson(float(hit.mean()), len(sizes), risk)
-    return share * float((parts[hit] / sizes[hit]).max()) if hit.any() else 0.0
+def _mean_share(hit: npt.NDArray[np.bool_], moved: FloatArray, risk: float) -> tuple[float, float]:
+    """Limits of what is lost (or gained) on average, if a cluster that is hit moves by as much as those that were seen to move."""
+    lo, hi = clopper_pearson(float(hit.mean()), len(hit), risk)
+    return lo * float(moved.min()), hi * float(moved.max())
 
 
 def _outcome(interval: Interval, margin: float, min_effect: float) -> Outcome:

@@ -1,0 +1,126 @@
+"""Which configuration is taken: the best observed, or a cheaper one where that was shown to be no worse."""
+
+from __future__ import annotations
+
+import math
+
+from harness.verdict import Interval, Standing, Verdict
+from harness.verdict.choice import choose, misses, worth_changing
+
+ORDER = ("context_tokens", "query_ms", "index_mb")
+
+
+def standing(name, mean, lo=None, status="in play", *, no_worse=False, same_as=None):
+    return Standing(
+        name, Interval(mean, None, None), Interval(mean - 0.8, lo, None), status, no_worse, 0.0, same_as
+    )
+
+
+def verdict(*standings, winner=None):
+    return Verdict(200, 50, 45.0, "bootstrap", 0.03, winner, standings, None, None, None, None)
+
+
+def cost(tokens, ms=10.0, mb=1.0):
+    return {"context_tokens": tokens, "query_ms": ms, "index_mb": mb}
+
+
+def test_a_cheaper_cell_is_taken_only_where_it_is_shown_to_be_no_worse():
+    """Not being ruled out is no proof of being as good."""
+    costs = {"a": cost(2000), "b": cost(1000)}
+    unproven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.06))
+    proven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.02, no_worse=True))
+
+    assert choose(unproven, costs, ORDER, 0.03).name == "a"
+    taken = choose(proven, costs, ORDER, 0.03)
+    assert (taken.name, taken.reason, taken.saved) == ("b", "cheaper", "context_tokens")
+
+
+def test_how_many_questions_would_justify_the_cheaper_one():
+    """B lies 1 point behind, its limit 5 points below that; 2 points of room are left: 200 questions times (5 / 2)²."""
+    costs = {"a": cost(2000), "b": cost(1000)}
+    unproven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.06))
+
+    assert choose(unproven, costs, ORDER, 0.03).questions_needed in {1250, 1251}  # of floats
+
+
+def test_no_number_of_questions_justifies_what_lost_more_than_the_margin():
+    """At the observed difference the lower limit never clears the margin."""
+    costs = {"a": cost(2000), "b": cost(1000)}
+    behind = verdict(standing("a", 0.80), standing("b", 0.75, lo=-0.10))
+
+    assert choose(behind, costs, ORDER, 0.03).questions_needed is None
+
+
+def test_a_dearer_cell_is_never_taken_for_being_no_worse():
+    """What costs more and was observed to be worse has nothing to offer."""
+    costs = {"a": cost(1000), "b": cost(2000)}
+    shown = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.02, no_worse=True))
+
+    assert choose(shown, costs, ORDER, 0.03).name == "a"
+
+
+def test_latencies_within_a_fifth_are_equal_and_the_next_cost_decides():
+    """10 and 11.9 ms are one latency; the smaller index is the cheaper cell."""
+    costs = {
+        "a": cost(1000, ms=10.0, mb=9.0),
+        "b": cost(1000, ms=11.9, mb=3.0),
+        "c": cost(1000, ms=12.6, mb=1.0),
+    }
+    shown = verdict(
+        standing("a", 0.80), standing("b", 0.79, no_worse=True), standing("c", 0.79, no_worse=True)
+    )
+    taken = choose(shown, costs, ORDER, 0.03)
+
+    assert (taken.name, taken.saved) == ("b", "index_mb")
+
+
+def test_equal_results_go_to_the_cheapest():
+    """Cells with the same results on every question differ in cost alone."""
+    costs = {"a": cost(2000), "b": cost(1000), "c": cost(500)}
+    same = verdict(standing("a", 0.80), standing("b", 0.80, same_as="a"))
+    behind = verdict(
+        standing("a", 0.80), standing("b", 0.80, same_as="a"), standing("c", 0.5, status="ruled out")
+    )
+
+    assert choose(same, costs, ORDER, 0.03).reason == "equal"
+    assert choose(same, costs, ORDER, 0.03).name == "b"
+    assert choose(behind, costs, ORDER, 0.03).name == "b"
+
+
+def test_a_winner_is_taken_when_nothing_cheaper_comes_close():
+    """The reason says that all others are ruled out."""
+    costs = {"a": cost(2000), "b": cost(1000)}
+    won = verdict(
+        standing("a", 0.80, status="winner"), standing("b", 0.6, lo=-0.3, status="ruled out"), winner="a"
+    )
+
+    assert choose(won, costs, ORDER, 0.03).reason == "winner"
+
+
+def test_costs_that_are_not_known_decide_nothing_and_meet_no_limit():
+    """A latency that could not be measured is neither cheap nor within a limit."""
+    costs = {"a": cost(1000, ms=math.nan), "b": cost(1000, ms=5.0)}
+    shown = verdict(standing("a", 0.80), standing("b", 0.79, no_worse=True))
+
+    assert choose(shown, costs, ("query_ms",), 0.03).name == "a"
+    assert list(misses(costs, {"query_ms": 20.0}).of_cell) == ["a"]
+
+
+def test_the_nearest_is_the_one_that_exceeds_its_worst_limit_least():
+    """A is 3 times over one limit, b 1.5 times over two."""
+    costs = {"a": cost(3000, ms=5.0), "b": cost(1500, ms=15.0)}
+    found = misses(costs, {"context_tokens": 1000.0, "query_ms": 10.0})
+
+    assert found.nearest == "b"
+    assert found.of_cell["a"] == {"context_tokens": 3000}
+
+
+def test_what_runs_today_stays_unless_something_is_shown():
+    """Better, or cheaper and no worse; anything else keeps it."""
+    cheap, dear = cost(500), cost(1000)
+
+    assert worth_changing(Interval(0.05, 0.01, 0.09), dear, cheap, ORDER, 0.03) == "better"
+    assert worth_changing(Interval(-0.01, -0.02, 0.01), cheap, dear, ORDER, 0.03) == "cheaper"
+    assert worth_changing(Interval(-0.01, -0.02, 0.01), dear, cheap, ORDER, 0.03) == "keep"
+    assert worth_changing(Interval(0.02, -0.05, 0.09), cheap, dear, ORDER, 0.03) == "keep"
+    assert worth_changing(Interval(0.02, None, None), cheap, dear, ORDER, 0.03) == "keep"
