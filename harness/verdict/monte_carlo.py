@@ -24,7 +24,8 @@ Draw: TypeAlias = Callable[[int], FloatArray | Float32Array]
 class Decision(NamedTuple):
     """Of each unit: its adjusted ``p``, whether its hypothesis is ``rejected``, and whether the resamples ``decided`` that.
 
-    ``critical``: what the statistics of the rejected units exceed, and those of the others don't. ``alone``: float64 (units,),
+    ``critical``: the last step's critical value, that of two units at least where there are two: best_set's last unit, the best
+    observed, has no rival above it and stands. ``alone``: float64 (units,),
     what each unit's own statistic exceeds with probability ``level / 2``.
     """
 
@@ -58,7 +59,6 @@ def step_down(
             break
     place = int(np.floor(level * (len(drawn) + 1)))
     rejected = np.logical_and.accumulate(1 + exceeding <= place)
-    # The last of all can't be rejected by itself: one cell is always left.
     stop = min(int(rejected.sum()), max(len(order) - 2, 0))
     back = np.argsort(order, kind="stable")
     return Decision(
