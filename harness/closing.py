@@ -16,6 +16,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from harness.checks import Sweep
+from harness.concluding import concluded
 from harness.errors import StoreError
 from harness.excerpts import write_excerpts
 from harness.store.cells import SCHEMA, read_json, write_json
@@ -115,18 +116,27 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     """Prints the table, finishes the parent run with figures and leaderboard; gives the exit code."""
     contents, failures, _ = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
     same_chunks = not sweep.rechunks
-    terminal.say_all(terminal.report(contents, failures, sweep.primary, sweep.k, same_chunks=same_chunks))
+    mark_ended(sweep)
+    excerpts = _excerpts(sweep)
+    shown = concluded(sweep.folder)
+    contents = [
+        content | {"metrics": content["metrics"] | shown.limits.get(content["name"], {})}
+        for content in contents
+    ]
+    terminal.say_all(
+        terminal.report(contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+    )
     if sweep.cells[0].config.profile:
         terminal.say_all(profile(contents))
     colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
     cells = [content | {"color": colors[content["name"]]} for content in contents]
-    note, board = leaderboard(cells, failures, sweep.primary, sweep.k, same_chunks=same_chunks)
+    note, board = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board_file = sweep.folder / "leaderboard.md"
     board_file.write_text(board, encoding="utf-8")
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
-    mark_ended(sweep)
-    files += [sweep.folder / SWEEP, *_excerpts(sweep)]
+    files += [sweep.folder / SWEEP, *excerpts, *([shown.report] if shown.report else [])]
     columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
+    columns += ["tags.verdict"] if shown.judged else []
     columns += [
         f"metrics.{column.metric}"
         for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)
@@ -139,8 +149,12 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
         cost=f"{COST}_at_{sweep.k}",
         failed=len(failures),
         metrics={sweep.primary: best[sweep.primary]} if best else {},
+        judged=shown.judged,
     )
-    terminal.say_all(["", *tracker.close_sweep(handle, opened, summary), f"{'Files':<12} {sweep.folder}"])
+    report = [f"{'Report':<12} {shown.report}"] if shown.report else []
+    terminal.say_all(
+        ["", *tracker.close_sweep(handle, opened, summary), f"{'Files':<12} {sweep.folder}", *report]
+    )
     return 1 if failures else 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,22 +12,16 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from harness import command, deployment, production
+from harness.concluding import judged_of
 from harness.deciding import LIMITS, Decision, checked_order, decide
 from harness.errors import HarnessError, SettingError
 from harness.finished import FinishedCell
 from harness.reading import finished
 from harness.store.cells import write_json
-from harness.verdict import Status
+from harness.tracker import Judged
 from harness.view import choice as words
 from harness.view import terminal
 
-# How the statuses of a verdict are called on a run.
-TAGS: Mapping[Status, str] = {
-    "winner": "winner",
-    "in play": "not ruled out",
-    "not decided": "not ruled out",
-    "ruled out": "ruled out",
-}
 _WORDS = "Words: sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE."
 
 
@@ -188,17 +182,11 @@ def _record(config: DictConfig, decision: Decision) -> None:
         terminal.say(f"{'Registered':<10} {load} (version {version})")
 
 
-def judged(decision: Decision) -> list[Any]:
-    """What is noted on each cell's run."""
-    from harness.tracker.mlflow_pick import Judged
-
-    noted = [Judged(decision.sweep.cell(name).run_id, "infeasible") for name in decision.misses.of_cell]
-    for standing in decision.verdict.standings if decision.verdict else ():
-        limits = {}
-        if standing.mean.lo is not None and standing.mean.hi is not None:
-            limits = {f"{decision.metric}_lo": standing.mean.lo, f"{decision.metric}_hi": standing.mean.hi}
-        noted.append(Judged(decision.sweep.cell(standing.name).run_id, TAGS[standing.status], limits))
-    return [cell for cell in noted if cell.run_id]
+def judged(decision: Decision) -> list[Judged]:
+    """What is noted on each cell's run; cells that miss a constraint are infeasible, whatever their score."""
+    run_ids = {cell.name: cell.run_id for cell in decision.sweep.cells}
+    noted = judged_of(decision.verdict, decision.metric, run_ids) if decision.verdict else []
+    return noted + [Judged(run_ids[name], "infeasible") for name in decision.misses.of_cell if run_ids[name]]
 
 
 def _registered(uri: str, cell: FinishedCell, k: int, name: str) -> int:

@@ -51,8 +51,17 @@ class CellRecord:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What is noted on one cell's run: its verdict in a word or two, and limits of its deciding metric by flat name."""
+
+    run_id: str
+    verdict: str
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class SweepSummary:
-    """What the end of a sweep puts onto the parent run.
+    """What the end of a sweep puts onto the parent run, and the verdict (``judged``) onto its cells.
 
     ``note``: Markdown. ``files``: artifacts (figures, leaderboard.md). ``columns``: params and metrics that the saved view
     shows, as ``params.model`` or ``metrics.mrr``. ``charts``: cost metric for the scatter. ``failed``: number of failed cells.
@@ -64,6 +73,7 @@ class SweepSummary:
     cost: str
     failed: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    judged: Sequence[Judged] = ()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from harness.tracker.mlflow_payload import (
     sweep_tags,
     tags,
 )
+from harness.tracker.mlflow_pick import record_verdicts
 from harness.tracker.mlflow_runs import cells_of, close_left_open, closed_on_error, started
 from harness.tracker.mlflow_store import OPENING, connect, connected, experiment_id, store_errors
 from harness.tracker.mlflow_view import save_view
@@ -112,6 +113,7 @@ class MlflowTracker:
         opened = self._opened(handle)
         client, run = connected(opened.uri), opened.run
         with store_errors(opened.uri), closed_on_error(client, run):
+            record_verdicts(opened.uri, summary.judged, opened.names.primary, opened.names.k)
             measured = metrics(opened.names.renamed(summary.metrics), {}, _now_ms())
             with ready(summary.files, texts=self.texts) as files:
                 log_files(opened.uri, client.get_run(run).info.artifact_uri, files.paths)

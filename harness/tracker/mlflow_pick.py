@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.tracker import Judged
 from harness.tracker.mlflow_links import run_link
 from harness.tracker.mlflow_names import MetricNames
 from harness.tracker.mlflow_payload import log, metrics, tags
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 ALIAS = "champion"
 _NOTE = "mlflow.note.content"
 _PICKED = "**Pick:** "
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What is noted on one cell: its verdict in a word or two, and limits of its deciding metric by flat name."""
-
-    run_id: str
-    verdict: str
-    limits: Mapping[str, float] = field(default_factory=dict)
 
 
 def record_verdicts(uri: str, judged: Sequence[Judged], primary: str, k: int) -> None:

@@ -22,13 +22,14 @@ def leaderboard(
     failures: Sequence[Mapping[str, Any]],
     primary: str,
     k: int,
+    verdict: Sequence[str] = (),
     *,
     same_chunks: bool,
 ) -> tuple[str, str]:
     """The description of the sweep's run (ten cells at most), and the whole leaderboard.
 
     ``cells``: finished ones as their ``result.json``, best first; ``failures``: ``name`` and ``error``. ``k`` is the cut-off
-    of the columns. Equal scores are said to be equal, whatever cell stands first; few questions are said to be few. Without ``same_chunks``, metrics that depend on the chunking are marked with an asterisk. An interval
+    of the columns. ``verdict``: its sentences, which stand first; without it equal scores are said to be equal, whatever cell stands first; few questions are said to be few. Without ``same_chunks``, metrics that depend on the chunking are marked with an asterisk. An interval
     (``_lo``, ``_hi``) of the primary metric is shown where there is one.
     """
     values = [dict(cell.get("health", {})) | dict(cell["metrics"]) for cell in cells]
@@ -37,6 +38,8 @@ def leaderboard(
     ]
     names = [str(cell["name"]) for cell in cells]
     first = _first_line(names, values, primary, len(failures)) + _few_questions(cells)
+    if verdict:
+        first = " ".join([f"**{_plain(verdict[0])}**", *map(_plain, verdict[1:])])
     legends = [f"- {_head(column)}: {_meaning(column)}" for column in shown[: FILE_COLUMNS - 1]]
     if any(not column.comparable for column in shown[: FILE_COLUMNS - 1]):
         legends.append("- \\*: comparable only between cells with the same chunks; never decides here")

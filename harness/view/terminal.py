@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import os
 import re
 import shutil
@@ -137,7 +138,7 @@ def table(contents: Sequence[Mapping[str, Any]], shown: Sequence[Column], limit:
     for column in shown:
         if any(column.metric not in row for row in values):
             continue
-        texts = [_text(column.metric, row[column.metric]) for row in values]
+        texts = [_text(column.metric, row[column.metric]) + _limits(column.metric, row) for row in values]
         size = max(map(len, [_heading(column), *texts]))
         if chosen and used + 2 + size > limit:
             continue
@@ -157,9 +158,19 @@ def _heading(column: Column) -> str:
 
 
 def _text(metric: str, value: float) -> str:
+    if math.isnan(value):
+        return "?"
     if metric.startswith("context_tokens"):
         return f"{value:.0f}"
     return f"{value:.1%}" if metric.startswith("unseen") else f"{value:.3f}"
+
+
+def _limits(metric: str, row: Mapping[str, float]) -> str:
+    """`` (.717–.801)`` where the metric has limits."""
+    if f"{metric}_lo" not in row:
+        return ""
+    lo, hi = (f"{row[f'{metric}_{end}']:.3f}".removeprefix("0") for end in ("lo", "hi"))
+    return f" ({lo}–{hi})"
 
 
 def _styled(text: str, *, dim: bool) -> str:
@@ -179,7 +190,7 @@ _LEGEND = {
 }
 
 
-def legend(shown: Sequence[Column]) -> list[str]:
+def legend(shown: Sequence[Column], *, has_limits: bool = False) -> list[str]:
     """Each column in a line."""
     lines = []
     for column in shown:
@@ -187,6 +198,8 @@ def legend(shown: Sequence[Column]) -> list[str]:
         known = (text for pattern, text in _LEGEND.items() if re.fullmatch(pattern, column.metric))
         meaning = next(known, "see docs/metrics.md").format(n=number[0] if number else "")
         lines.append(f"  {_heading(column):<13} {meaning}")
+    if has_limits:
+        lines.append("  (.123–.456)   95% limits, for more questions of this kind about these documents")
     if any(not column.comparable for column in shown):
         lines.append("  * comparable only between cells with the same chunks; never decides here")
     return lines
@@ -197,15 +210,23 @@ def report(
     failures: Sequence[Mapping[str, Any]],
     primary: str,
     k: int,
+    verdict: Sequence[str] = (),
     *,
     same_chunks: bool,
 ) -> list[str]:
-    """The end of a sweep: table, legend, warnings, failures."""
+    """The end of a sweep: table, legend, the sentences of the verdict, warnings, failures."""
     shown = columns(primary, k, same_chunks=same_chunks)
     lines: list[str] = []
     if contents:
         drawn = table(contents, shown, width())
-        lines += ["", *drawn.lines, "", *legend(drawn.columns)]
+        lines += [
+            "",
+            *drawn.lines,
+            "",
+            *legend(drawn.columns, has_limits=f"{primary}_lo" in contents[0]["metrics"]),
+        ]
+    if verdict:
+        lines += ["", *(line for sentence in verdict for line in wrapped(sentence, ""))]
     of_cells = (about(content["name"], content) for content in contents for about in notes.OF_CELLS)
     warnings = [warning for warning in of_cells if warning]
     warnings += notes.about_questions(contents)
