@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.golden.anchoring import check_units
 from harness.golden.health import Examined
 from harness.golden.health.copies import copies
 from harness.golden.health.coverage import coverage
-from harness.golden.health.duplicates import duplicates
+from harness.golden.health.duplicates import _pairs, duplicates
 from harness.golden.health.labels import labels
 from harness.golden.health.near_copies import near_copies
 from harness.golden.health.placement import placement
@@ -135,6 +137,20 @@ def test_questions_that_ask_the_same():
     assert kinds(duplicates(alike))["near-duplicates"].question_ids == ("q0", "q2")
     other = examined([(f"{same} in {year}", evidence) for year in (2024, 2025)], texts)
     assert duplicates(other).findings == ()
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(st.lists(st.frozensets(st.sampled_from("abcdefghijkl"), min_size=3, max_size=9), max_size=8))
+def test_no_pair_is_missed(bags):
+    """Few pairs are compared, and still all those that share four fifths of their words are found."""
+    everything = {
+        (i, j)
+        for j, one in enumerate(bags)
+        for i, other in enumerate(bags[:j])
+        if len(one & other) >= 0.8 * len(one | other)
+    }
+
+    assert set(_pairs(bags)) == everything
 
 
 @pytest.mark.parametrize(
