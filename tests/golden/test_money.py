@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -67,6 +68,20 @@ def test_a_budget_holds_whatever_comes_back():
     assert 1.0 - 0.03 <= budget.spent <= 1.0
     with pytest.raises(BudgetReachedError, match=r"budget_usd is 1; .*could cost up to \$0\.03"):
         budget.reserve(0.03)
+
+
+def test_calls_on_their_way_count_at_their_worst():
+    """What is in flight may cost its worst; once it has come back cheaper, a call that waited for it goes on."""
+    budget = Budget(1.0, 0.9)
+    for _ in range(3):
+        budget.reserve(0.03)
+    waiting = threading.Thread(target=budget.reserve, args=(0.03,), daemon=True)
+    waiting.start()
+
+    assert not budget.fits(0.03)  # 0.9 + 3 x 0.03 + 0.03 is above 1
+    budget.settle(0.03, 0.001)
+    waiting.join()
+    assert not budget.fits(0.03)
 
 
 def test_no_limit_is_no_limit():
