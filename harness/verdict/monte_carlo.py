@@ -80,8 +80,9 @@ def _upper(drawn: FloatArray | Float32Array, place: int) -> FloatArray:
 
 def _clear_of(level: float, exceeding: IntArray, count: int, risk: float) -> tuple[BoolArray, BoolArray]:
     """Where Clopper & Pearson's interval of each p lies wholly below the level, and wholly above."""
-    from scipy import stats
+    from scipy import special
 
-    low: BoolArray = stats.binom.cdf(exceeding, count, level) <= risk / 2
-    high: BoolArray = stats.binom.sf(exceeding - 1, count, level) <= risk / 2
+    # The binomial distribution from below and from above.
+    low: BoolArray = special.bdtr(exceeding.astype(np.float64), count, level) <= risk / 2
+    high: BoolArray = special.bdtrc(exceeding - 1.0, count, level) <= risk / 2
     return low, high

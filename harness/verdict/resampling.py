@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from harness.records import FloatArray
+from harness.records import Float32Array, FloatArray
 
 RESAMPLES = 10_000
 """Resamples of a bootstrap, and of a first look at a sign-flip distribution."""
@@ -35,11 +35,14 @@ def bootstrap_weights(
         yield counts.reshape(some, clusters).astype(np.float64)
 
 
-def sign_flips(rng: np.random.Generator, clusters: int, resamples: int) -> Iterator[FloatArray]:
-    """Blocks of float64 (clusters, some) of +1 and -1; one column is one resample."""
+def sign_flips(rng: np.random.Generator, clusters: int, resamples: int) -> Iterator[Float32Array]:
+    """Blocks of float32 (clusters, some) of +1 and -1; one column is one resample."""
     for some in _blocks(resamples, max(clusters, 1000)):
         bits = np.unpackbits(np.frombuffer(rng.bytes((clusters * some + 7) // 8), dtype=np.uint8))
-        yield bits[: clusters * some].reshape(clusters, some).astype(np.float64) * 2 - 1
+        signs = bits[: clusters * some].reshape(clusters, some).astype(np.float32)
+        signs *= 2
+        signs -= 1
+        yield signs
 
 
 def _blocks(resamples: int, width: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.records import FloatArray, IntArray
+from harness.records import Float32Array, FloatArray, IntArray
 from harness.verdict import BoolArray, Interval
 from harness.verdict.clusters import cluster_sums, effective_clusters
 from harness.verdict.interval import ANYTHING_FROM
@@ -70,10 +70,10 @@ def least_critical(sizes: FloatArray, level: float) -> float:
 
     Where cells differ on few clusters, sign flips can't give anything large, and their quantile would be too small for a limit.
     """
-    from scipy import stats
+    from scipy import special
 
     effective = float(sizes.sum() ** 2 / (sizes**2).sum())
-    t = float(stats.t.isf(level, effective - 1))
+    t = float(special.stdtrit(effective - 1, 1 - level))
     return t * float(np.sqrt(effective / (effective - 1 + t**2)))
 
 
@@ -99,6 +99,9 @@ def inverted(
     return lo, hi
 
 
-def _draw(rng: np.random.Generator, unit: FloatArray, resamples: int) -> FloatArray:
-    blocks = [np.abs(unit @ flips).max(axis=0) for flips in sign_flips(rng, unit.shape[1], resamples)]
+def _draw(rng: np.random.Generator, unit: FloatArray, resamples: int) -> Float32Array:
+    blocks = [
+        np.abs(unit.astype(np.float32) @ flips).max(axis=0)
+        for flips in sign_flips(rng, unit.shape[1], resamples)
+    ]
     return np.concatenate(blocks)[:, None]
