@@ -170,7 +170,7 @@ def _say_once(text: str) -> None:
 
 def _say_stop(calls: int) -> None:
     terminal.complain(
-        f"Ending. {calls} {'answer is' if calls == 1 else 'answers are'} on the way, already paid for, and waited for."
+        f"Ending. {calls} {'call is' if calls == 1 else 'calls are'} still on the way and waited for: what is paid for is kept."
     )
 
 
