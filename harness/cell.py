@@ -143,6 +143,7 @@ def _content(
             set().union(*(scores.chunk_independent for scores in result.scores.values()))
         ),
         "health": dict(result.health),
+        "remarks": dict(result.remarks),
         "diagnosis": {cause: causes.count(cause) for cause in sorted(set(causes))},
         "model": dict(result.model),
         "corpus_digest": made.inputs.corpus.digest,

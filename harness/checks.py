@@ -16,6 +16,7 @@ from harness import command, parts, pipeline
 from harness.cell import cell_name, params
 from harness.command import Composed, Words
 from harness.errors import HarnessError, SettingError, StoreError
+from harness.foreign.own import brings_chunks
 from harness.mistakes import closest
 from harness.parts import Inputs
 from harness.records import Kind
@@ -49,7 +50,7 @@ class Sweep(NamedTuple):
     @property
     def rechunks(self) -> bool:
         """True when the sweep compares different chunkings."""
-        return rechunks(self.axes)
+        return rechunks(self.axes, self.cells)
 
     def settings(self) -> list[dict[str, str]]:
         """Each cell's settings as they are shown."""
@@ -85,7 +86,7 @@ def checked(words: Words) -> Sweep:
     inputs = [parts.inputs(config) for config in distinct.values()]
     _refuse_different_questions(inputs)
     kinds = {question.kind for given in inputs for question in given.labels.questions}
-    primary = _primary(first, axes, k, sorted(kinds, reverse=True))
+    primary = _primary(first, k, sorted(kinds, reverse=True), rechunked=rechunks(axes, cells))
     return Sweep(words, axes, cells, primary, k, inputs)
 
 
@@ -112,9 +113,11 @@ def _check_writable(folder: Path) -> None:
         )
 
 
-def rechunks(axes: dict[str, list[str]]) -> bool:
-    """True when an axis changes where chunks begin and end."""
-    return any(key in RECHUNKING_KEYS or key.startswith("chunker.") for key in axes)
+def rechunks(axes: dict[str, list[str]], cells: Sequence[Composed]) -> bool:
+    """True when an axis changes where chunks begin and end, or a retriever brings chunks of its own."""
+    if any(key in RECHUNKING_KEYS or key.startswith("chunker.") for key in axes):
+        return True
+    return len(cells) > 1 and any(brings_chunks(cell.config) for cell in cells)
 
 
 def _refuse_if_all_are_wrong(cells: Sequence[Composed]) -> None:
@@ -144,7 +147,7 @@ def _primary_k(config: DictConfig) -> int:
     return int(given)
 
 
-def _primary(config: DictConfig, axes: dict[str, list[str]], k: int, kinds: Sequence[Kind]) -> str:
+def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bool) -> str:
     """The metric that decides, fixed before anything is scored.
 
     At a fixed k the biggest chunk wins by reading more, so a sweep over chunkings is decided at a fixed number of
@@ -159,7 +162,7 @@ def _primary(config: DictConfig, axes: dict[str, list[str]], k: int, kinds: Sequ
                 f"primary={config.primary}: there is no such metric here.{close}", key="primary"
             )
         return str(config.primary)
-    if rechunks(axes) and "span" in kinds:
+    if rechunked and "span" in kinds:
         budgets = [
             int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name
         ]

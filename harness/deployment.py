@@ -14,7 +14,8 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from harness import parts
-from harness.errors import InputError
+from harness.errors import InputError, SettingError
+from harness.foreign.own import brings_chunks
 from harness.records import Chunks, Document, Encoded
 from harness.store.embeddings import CachedModel, EmbeddingStore
 from harness.tokens import load_tokenizer
@@ -23,7 +24,15 @@ _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings
 
 
 def save(config: DictConfig, folder: Path) -> None:
-    """Writes what ``load`` needs. Vectors are taken from the cache, so nothing is embedded that was embedded before."""
+    """Writes what ``load`` needs. Vectors are taken from the cache, so nothing is embedded that was embedded before.
+
+    Raises ``SettingError`` for a retriever that brings its own chunks: it runs elsewhere already.
+    """
+    if brings_chunks(config):
+        raise SettingError(
+            "A retriever that brings its own chunks is deployed already, so there is nothing to register. pick.register=null leaves it out.",
+            key="pick.register",
+        )
     made = parts.parts(config)
     folder.mkdir(parents=True, exist_ok=True)
     settings = OmegaConf.to_container(config, resolve=True)

@@ -107,7 +107,7 @@ def _fitting(documents: Sequence[Document], evidence: Spans, folder: Path, k: in
     lengths = np.array([len(document.text) for document in documents], np.int64)
     rankings = sorted(folder.glob("*/rankings.npz"))
     for rows in dict.fromkeys((k, k // 2, 1, 0)):
-        shown = _joined([evidence, *(_returned(file, rows) for file in rankings)])
+        shown = _joined([evidence, *(_returned(file, rows, len(documents)) for file in rankings)])
         said = f"Only the first {rows} of {k} rows of each ranking are here: more would pass {MOST_BYTES:,} bytes."
         content = _packed(documents, merged(_cut(shown), lengths, AROUND), said if rows < k else "")
         if content is not None:
@@ -140,8 +140,8 @@ def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]], left_out: str) 
     return gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
 
 
-def _returned(file: Path, rows: int) -> Spans:
-    """The first ``rows`` rows of every question of a cell."""
+def _returned(file: Path, rows: int, documents: int) -> Spans:
+    """The first ``rows`` rows of every question of a cell; those that are in none of the ``documents`` are left out."""
     parts = []
     with np.load(file, allow_pickle=False) as archive:
         for kind in ("span", "document"):
@@ -150,7 +150,7 @@ def _returned(file: Path, rows: int) -> Spans:
             columns = [
                 archive[f"{kind}_{name}"][:, :rows].astype(np.int64) for name in ("doc", "start", "end")
             ]
-            there = columns[0] >= 0
+            there = (columns[0] >= 0) & (columns[0] < documents)
             parts.append(Spans(*(column[there] for column in columns)))
     return _joined(parts)
 

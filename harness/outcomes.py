@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,14 @@ def compared(
 
 
 def rechunks(cells: Sequence[FinishedCell]) -> bool:
-    """True when the cells cut the documents differently."""
-    return len({str(cell.content["config"]["chunker"]) for cell in cells}) > 1
+    """True when the cells cut the documents differently; a retriever with chunks of its own does."""
+    return len({_cut_by(cell.content) for cell in cells}) > 1
+
+
+def _cut_by(content: Mapping[str, Any]) -> str:
+    """What made a cell's chunks. Where chunks came with the answers, nobody counted those of the index."""
+    config = content["config"]
+    return str(config["chunker"] if "chunks" in content["health"] else config["retriever"])
 
 
 def _at(metric: str, k: int | None) -> str:

@@ -22,6 +22,9 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.chunker import Chunker
 from harness.corpus import Loaded
 from harness.errors import HarnessError, SettingError
+from harness.foreign.asking import ForeignRetriever
+from harness.foreign.own import brings_chunks
+from harness.foreign.pool import uncut
 from harness.golden import Labels
 from harness.index import Index
 from harness.metrics import Metrics
@@ -59,7 +62,7 @@ class Parts:
     chunks: Chunks
     model: CachedModel
     index: Index
-    retriever: KeptRetriever
+    retriever: KeptRetriever | ForeignRetriever
     reranker: Reranker
     metrics: Metrics
 
@@ -74,7 +77,7 @@ def parts(config: DictConfig) -> Parts:
         reranker=new(config, "reranker"),
         model=model(config),
         inputs=inputs(config),
-        chunks=chunks(config),
+        chunks=uncut(inputs(config).documents) if brings_chunks(config) else chunks(config),
     )
 
 
@@ -122,8 +125,10 @@ def metrics(config: DictConfig) -> Metrics:
     return made
 
 
-def retriever(config: DictConfig) -> KeptRetriever:
-    """The retriever behind the store of its rankings."""
+def retriever(config: DictConfig) -> KeptRetriever | ForeignRetriever:
+    """The retriever behind the store of its rankings; one with chunks of its own is asked every time."""
+    if brings_chunks(config):
+        return ForeignRetriever(new(config, "retriever"), _tokenizer(str(config.tokenizer)))
     made, settings = new(config, "retriever"), {"retriever": _key(config, "retriever")}
     if made.uses_model:
         settings |= {"index": _key(config, "index"), "cache_dtype": str(config.cache_dtype)}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from harness.foreign.asking import ForeignRetriever
+from harness.foreign.problems import Problems
 from harness.index.boundary import unsettled
 from harness.metrics import Metrics
 from harness.metrics.health import health
@@ -26,6 +28,7 @@ class Result:
 
     ``rankings`` and ``scores`` are given per kind of question and never averaged over kinds. ``health`` describes the cell;
     ``timing`` holds everything that another run or machine would measure differently. ``model`` is empty where the retriever uses none.
+    ``remarks``: figures of ``health`` to an example, in words.
     """
 
     questions: Mapping[Kind, Sequence[Question]]
@@ -35,6 +38,7 @@ class Result:
     health: Mapping[str, float]
     model: Mapping[str, Any]
     timing: Mapping[str, float] = field(default_factory=dict)
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, float]:
         """Means by flat name. Where there are both kinds, names of whole-document metrics begin with ``document_``."""
@@ -47,16 +51,26 @@ class Result:
 
 def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
     """Builds the retriever, ranks every question once and scores the ranking at every k and budget."""
-    chunks, labels = parts.chunks, parts.inputs.labels
+    labels = parts.inputs.labels
     before = parts.model.counts()
     seconds: dict[str, float] = {}
-    with timed(seconds, "search"):
-        parts.retriever.build(chunks, parts.model, parts.index)
-        encoded = parts.retriever.encoded()
-
     questions: dict[Kind, list[Question]] = {}
     for question in labels.questions:
         questions.setdefault(question.kind, []).append(question)
+
+    figures: dict[str, float] = {
+        "documents": len(parts.chunks.documents),
+        "lost_evidence": labels.lost_evidence,
+    }
+    remarks: Mapping[str, str] = {}
+    with timed(seconds, "search"):
+        if isinstance(parts.retriever, ForeignRetriever):
+            parts, wrong = _with_chunks(parts, parts.retriever, questions, ks)
+            remarks = wrong.examples
+            figures |= wrong.counts
+        parts.retriever.build(parts.chunks, parts.model, parts.index)
+        encoded = parts.retriever.encoded()
+    chunks = parts.chunks
 
     rankings: dict[Kind, Ranking] = {}
     scores: dict[Kind, Scores] = {}
@@ -77,8 +91,7 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
                 encoded=encoded,
                 primary=primary,
             )
-    figures = health(chunks, encoded, labels.questions)
-    figures |= {"documents": len(chunks.documents), "lost_evidence": labels.lost_evidence}
+    figures = health(chunks, encoded, labels.questions) | figures
     if parts.retriever.uses_model and parts.model.is_rounded:
         k = 5 if 5 in ks else max(ks)
         # Half precision must not change a ranking in silence.
@@ -97,7 +110,16 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
     timing = {f"{stage}_seconds": value for stage, value in seconds.items()} | spent
     timing |= _latency(parts, labels.questions)
     model = parts.model.identity() if parts.retriever.uses_model else {}
-    return Result(questions, rankings, scores, chunks, figures, model, timing)
+    return Result(questions, rankings, scores, chunks, figures, model, timing, remarks)
+
+
+def _with_chunks(
+    parts: Parts, retriever: ForeignRetriever, questions: Mapping[Kind, Sequence[Question]], ks: Sequence[int]
+) -> tuple[Parts, Problems]:
+    """The parts with the chunks that the retriever brings, and what was wrong with them."""
+    chunks, tokens, wrong = retriever.bring(questions, parts.chunks, parts.inputs.tokens, ks, parts.metrics)
+    inputs = replace(parts.inputs, documents=chunks.documents, tokens=tokens)
+    return replace(parts, chunks=chunks, inputs=inputs), wrong
 
 
 def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequence[int]) -> Ranking:
@@ -124,7 +146,9 @@ def _latency(parts: Parts, questions: Sequence[Question]) -> dict[str, float]:
     total = parts.retriever.search_ms(texts)
     if parts.retriever.uses_model:
         total = total + encode_ms(parts.model, texts)
-    return {"query_ms_p50": float(np.percentile(total, 50)), "query_ms_p95": float(np.percentile(total, 95))}
+    total = total[~np.isnan(total)]  # what was not answered took no time that counts
+    p50, p95 = np.percentile(total, (50, 95)).tolist() if len(total) else (np.nan, np.nan)
+    return {"query_ms_p50": p50, "query_ms_p95": p95}
 
 
 def metric_names(metrics: Metrics, ks: Sequence[int], kinds: Sequence[Kind]) -> list[str]:

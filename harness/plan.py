@@ -11,6 +11,7 @@ from harness import parts
 from harness.checks import Sweep
 from harness.command import Composed
 from harness.errors import HarnessError
+from harness.foreign.own import brings_chunks
 from harness.records import Chunks
 
 # Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them again.
@@ -57,6 +58,8 @@ def duration(seconds: float) -> str:
 def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float | HarnessError]) -> Work:
     """What this cell would embed that no earlier cell has embedded."""
     config = cell.config
+    if brings_chunks(config):
+        return Work(0, 0, None, "none: the retriever brings its own chunks")
     try:
         chunks = parts.chunks(config)
     except HarnessError as error:

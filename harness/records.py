@@ -101,6 +101,9 @@ class Chunks:
 
     ``documents`` are sorted by ``doc_id``; ``doc`` int64 (rows,) indexes them; ``start``, ``end`` int64 (rows,) are
     character offsets; ``tokens`` int64 (rows,) counts tokens of the sweep's one tokenizer.
+
+    ``complete`` False: these are only the chunks that came back from a retriever with chunks of its own; what else it holds is not known.
+    After the documents then stand, out of order, those made up for rows that are in no document.
     """
 
     documents: Sequence[Document]
@@ -108,6 +111,7 @@ class Chunks:
     start: IntArray
     end: IntArray
     tokens: IntArray
+    complete: bool = True
 
     def __len__(self) -> int:
         return len(self.doc)

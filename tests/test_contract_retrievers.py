@@ -1,6 +1,6 @@
 """Every option in conf/retriever keeps the promises of ``harness.retriever``.
 
-A new YAML file gets all of these tests by being there.
+A new YAML file gets all of these tests by being there. Retrievers that bring their own chunks give what ``bm25`` found in a corpus.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
+from harness import command, parts
+from harness.command import Words
 from harness.index.exact import ExactIndex
 from harness.records import Chunks, Document, Encoded
 
 CONF = Path(__file__).parents[1] / "conf" / "retriever"
-OPTIONS = sorted(path.stem for path in CONF.glob("*.yaml"))
+OPTIONS = sorted(
+    path.stem for path in CONF.glob("*.yaml") if "???" not in path.read_text(encoding="utf-8")
+)  # what has to be named first brings chunks of its own and keeps other promises
 WORDS = [f"word{i}" for i in range(40)]
 QUESTIONS = ["word1 word2", "word3", "word1 word1 word39", "word7 word8 word9 word10", "nothing of this", ""]
 
@@ -51,7 +53,8 @@ def corpus():
 
 
 def built(option, chunks):
-    retriever = instantiate(OmegaConf.load(CONF / f"{option}.yaml"))
+    config = command.composed(Words((), (), ()), [f"retriever={option}"]).config
+    retriever = parts.new(config, "retriever")
     retriever.build(chunks, BagOfWords(), ExactIndex())
     return retriever
 

@@ -16,7 +16,7 @@ NOT_STAGES = {"hydra", "experiment", "command", "prompt"}
 # Commands that live with what they make; they compose a configuration and know the stages that they need.
 COMMANDS = {HARNESS / "golden" / f"{name}.py" for name in ("generate", "add", "check", "cost")}
 # Packages that are no choice of the user's.
-NOT_GROUPS = {"store", "view", "verdict"}
+NOT_GROUPS = {"store", "view", "verdict", "foreign"}
 GROUPS = sorted(p.name for p in CONF.iterdir() if p.is_dir() and p.name not in NOT_STAGES)
 OPTIONS = sorted(p for group in GROUPS for p in (CONF / group).glob("*.yaml"))
 STAGES = sorted(p.parent.name for p in HARNESS.glob("*/__init__.py"))

@@ -22,7 +22,7 @@ class Characters:
     """What was found of the labelled characters.
 
     ``gold`` int64 (questions,): labelled characters, each once. ``perfect`` float64 (questions,): precision when exactly the
-    chunks that touch a label come back. ``piece_*`` int64 (pieces,): question, length, and rank of the first row holding a piece
+    chunks that touch a label come back, nan where not all chunks are known. ``piece_*`` int64 (pieces,): question, length, and rank of the first row holding a piece
     of the label. ``retrieved`` int64 (questions, depth): characters of the rows so far, shared ones counted again.
     """
 
@@ -57,7 +57,9 @@ def count_characters(chunks: Chunks, labels: Labels, ranking: Ranking, deepest: 
     low, high = np.maximum(chunks.start[row], start[span]), np.minimum(chunks.end[row], end[span])
     pieces = cut_into_pieces(span, low, high)
     rank = ranks_of(ranking.rows, question[span], row, len(chunks))
-    perfect = _perfect_precision(chunks, question, doc, start, end, labels.questions)
+    perfect = np.full(labels.questions, np.nan)
+    if chunks.complete:
+        perfect = _perfect_precision(chunks, question, doc, start, end, labels.questions)
     return Characters(gold, perfect, question[pieces.span], pieces.length, pieces.smallest(rank), retrieved)
 
 

@@ -30,7 +30,8 @@ def diagnose(
 
     A metric without a k (or with a budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is not asked for.
 
-    - ``not_in_index``: all chunks together do not hold some evidence, so no ranking could have helped.
+    - ``not_in_index``: all chunks together do not hold some evidence, so no ranking could have helped. Where not all chunks are known, only
+      evidence in documents that are not there.
     - ``found``: every evidence is covered.
     - ``truncated``: more than half of the missing characters were seen by no vector.
     - ``split``: some evidence is covered in part, and unread parts of it lie in other chunks.
@@ -46,7 +47,7 @@ def diagnose(
     complete = judged.is_complete(covered)
     missing = ~complete
     holds = {
-        "not_in_index": _any(judged, ~judged.is_complete(coverage.reachable())),
+        "not_in_index": _any(judged, _out_of_reach(judged, chunks)),
         "found": ~_any(judged, missing),
         "truncated": _truncated(judged, best[missing], reach, ranking, chunks, encoded),
         "split": _any(judged, missing & (covered > 0) & _has_unread_piece(judged, reach)[best]),
@@ -57,6 +58,15 @@ def diagnose(
     holds["not_in_index"] |= np.bincount(labels.unit_question, minlength=judged.questions) == 0
     chosen = np.select(list(holds.values()), list(range(len(holds))), default=len(holds))
     return tuple(CAUSES[cause] for cause in chosen)
+
+
+def _out_of_reach(judged: Judged, chunks: Chunks) -> npt.NDArray[np.bool_]:
+    """For each unit, bool (units,): no ranking could have covered it."""
+    if chunks.complete:
+        return ~judged.is_complete(judged.coverage.reachable())
+    labels = judged.labels
+    there = np.bincount(labels.place_unit[labels.place_doc >= 0], minlength=labels.units) > 0
+    return ~there
 
 
 def primary_reach(judged: Judged, primary: str) -> Reach:

@@ -19,8 +19,10 @@ def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question
     ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens (nearest rank).
     ``truncated_chunks``: how many the model could not read to their end. ``unseen_tokens``, ``unseen_evidence``: share, in [0, 1],
     of the text's tokens and of the questions' evidence that no vector ever saw. ``encoded`` None means that no model read the
-    chunks: nothing is truncated.
+    chunks: nothing is truncated. Of chunks that are not all known nothing can be said: the shares are nan, the other figures are left out.
     """
+    if not chunks.complete:
+        return {"unseen_tokens": float("nan"), "unseen_evidence": float("nan")}
     tokens = chunks.tokens
     figures = {
         "chunks": float(len(chunks)),

@@ -24,7 +24,7 @@ def tokens_read(chunks: Chunks, rows: IntArray) -> IntArray:
     rows cost nothing.
     """
     costs = np.concatenate((chunks.tokens, [0]))[rows]
-    if _chunks_overlap(chunks):
+    if _chunks_overlap(chunks) or _repeats(rows):
         costs[_already_read(chunks, rows)] = 0
     return np.cumsum(costs, axis=1, dtype=np.int64)
 
@@ -69,6 +69,12 @@ def reach_of_budget(
 def _chunks_overlap(chunks: Chunks) -> bool:
     same = chunks.doc[1:] == chunks.doc[:-1]
     return bool(np.any(same & (chunks.start[1:] < chunks.end[:-1])))
+
+
+def _repeats(rows: IntArray) -> bool:
+    """Whether a row stands twice in one ranking, as a retriever of the user's may have it."""
+    ordered = np.sort(rows, axis=1)
+    return bool(np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)))
 
 
 def _already_read(chunks: Chunks, rows: IntArray) -> npt.NDArray[np.bool_]:

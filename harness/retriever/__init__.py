@@ -7,7 +7,7 @@ chunk, decided before the cut at ``depth``; labels are never seen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from harness.records import Chunks, Encoded, IntArray, Ranking
 
@@ -63,3 +63,48 @@ class Retriever(Protocol):
 
     def measurements(self) -> Mapping[str, float]:
         """What was measured while building: ``embed_seconds``, ``index_seconds``, ``index_mb``, ..."""
+
+
+class Row(NamedTuple):
+    """One row of an answer, as far as it could be read.
+
+    ``start`` and ``end`` are character offsets into the document, both or neither. ``score`` is None where none was given, nan where it is no
+    number. ``fault`` says what could not be read, in a few words.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    start: int | None = None
+    end: int | None = None
+    score: float | None = None
+    fault: str = ""
+
+
+class Answer(NamedTuple):
+    """What came back for one question, best first; ``error`` says why nothing did. ``surplus``: rows beyond those asked for, cut off."""
+
+    rows: tuple[Row, ...] = ()
+    error: str = ""
+    surplus: int = 0
+
+
+class OwnRetriever(Protocol):
+    """A retriever of the user's: a system that runs already, with chunks of its own.
+
+    It is asked, never built. Its rows become spans of the documents outside of this stage.
+    """
+
+    @property
+    def brings_chunks(self) -> bool:
+        """True: chunks, chunker, model and index of the sweep do not matter to it."""
+
+    @property
+    def name(self) -> str:
+        """Who is asked: a function or an address."""
+
+    @property
+    def depth(self) -> int | None:
+        """How many rows it is asked for, at most; None: as many as the metrics need."""
+
+    def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
+        """One answer for each question, in order. A question that fails has an answer that says so; the others go on."""

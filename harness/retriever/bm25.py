@@ -13,6 +13,7 @@ import numpy.typing as npt
 from harness.errors import SettingError
 from harness.records import Chunks, Float32Array, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
+from harness.retriever.scored import first_ranks, of_documents, ranking
 from harness.retriever.words import Words
 
 _METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
@@ -28,6 +29,7 @@ class Bm25Retriever:
     """
 
     uses_model = False
+    uses_index = False
 
     def __init__(
         self,
@@ -71,31 +73,15 @@ class Bm25Retriever:
 
     def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
         """The ``depth`` best chunk rows of each question, or documents by their best chunk; -1 where no more share a word with it."""
-        rows = np.full((len(questions), depth), -1, np.int64)
-        scores = np.full((len(questions), depth), -np.inf, np.float32)
-        for i, question in enumerate(questions):
-            scored = self._scores(question, documents=documents)
-            best = _best(scored, depth)
-            rows[i, : len(best)], scores[i, : len(best)] = best, scored[best]
-        return Ranking(rows, scores)
+        scored = (self._scores(question, documents=documents) for question in questions)
+        return ranking(scored, len(questions), depth)
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
     ) -> IntArray:
         """Rank of the best relevant row over the whole ranking; 0 where none of them shares a word with the question."""
-        ranks = np.zeros(len(questions), np.int64)
-        for i, (question, rows) in enumerate(zip(questions, relevant, strict=True)):
-            if not len(rows):
-                continue
-            scored = self._scores(question, documents=documents)
-            ordered = np.sort(rows)
-            row = ordered[np.argmax(scored[ordered])]
-            if scored[row] > 0:
-                before = np.count_nonzero(scored > scored[row]) + np.count_nonzero(
-                    scored[:row] == scored[row]
-                )
-                ranks[i] = 1 + before
-        return ranks
+        scored = (self._scores(question, documents=documents) for question in questions)
+        return first_ranks(scored, relevant)
 
     def encoded(self) -> None:
         """None: no model read the chunks."""
@@ -113,13 +99,7 @@ class Bm25Retriever:
             if place is not None:
                 of_word = slice(begins[place], begins[place + 1])
                 scores[rows[of_word]] += data[of_word]
-        if not documents:
-            return scores
-        best = np.zeros(len(self._doc_rows) - 1, np.float32)
-        filled = np.diff(self._doc_rows) > 0
-        if filled.any():
-            best[filled] = np.maximum.reduceat(scores, self._doc_rows[:-1][filled])
-        return best
+        return of_documents(scores, self._doc_rows) if documents else scores
 
 
 def _is_number(value: object) -> bool:
@@ -138,12 +118,3 @@ def _table(
     counted.index((rows, dict(place)), create_empty_token=False, show_progress=False)
     data, columns, begins = (counted.scores[name] for name in ("data", "indices", "indptr"))
     return np.asarray(data, np.float32), np.asarray(columns, np.int32), np.asarray(begins, np.int64)
-
-
-def _best(scores: Float32Array, depth: int) -> IntArray:
-    """The rows that score above 0, best first, equal ones by the smaller row; at most ``depth``."""
-    found = np.flatnonzero(scores > 0)
-    if 0 < depth < len(found):
-        least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
-        found = found[scores[found] >= least]
-    return found[np.argsort(-scores[found], kind="stable")][:depth]

@@ -40,6 +40,7 @@ class DenseRetriever:
     """Embeds every distinct chunk text once and searches the vectors with the index."""
 
     uses_model = True
+    uses_index = True
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Embeds the chunks and builds the index. Equal texts are embedded once and share a vector."""

@@ -14,7 +14,7 @@ FEW_QUESTIONS = 50
 def truncation(name: str, content: Mapping[str, Any]) -> str | None:
     """What share of the text no vector saw, or None when the model read (almost) everything."""
     health = content["health"]
-    if health["unseen_tokens"] < NOTABLE_SHARE:
+    if not health["unseen_tokens"] >= NOTABLE_SHARE:  # nan where it is not known
         return None
     window = content["model"].get("window")
     reads = f" (it reads {window} tokens at a time)" if window else ""
@@ -44,6 +44,34 @@ def precision(name: str, content: Mapping[str, Any]) -> str | None:
         f"{name}: computed in {content['model']['precision']}; on a sample its vectors agree with exact ones only to a cosine of "
         f"{agreement:.3f}, which changes rankings. precision=float32 beside it shows what that costs."
     )
+
+
+# How the figures of a retriever with chunks of its own are said, and what they lead to.
+_WRONG = {
+    "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
+    "unmapped_rows": "{n} of {rows} rows are in no document; they keep their place and count as not relevant ({example})",
+    "ambiguous_rows": "the text of {n} rows stands in several places, and the first was taken ({example}); an id or offsets would tell",
+    "duplicate_rows": "{n} rows came back twice in one answer ({example})",
+    "malformed_rows": "{n} rows have a field of a wrong type ({example})",
+    "bad_scores": "{n} scores are no numbers; the order of the rows counts ({example})",
+    "surplus_rows": "{n} rows were more than asked for and were cut off ({example})",
+    "short_answers": "{n} answers hold fewer rows than the largest k ({example})",
+}
+
+
+def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
+    """What was wrong with the answers of a retriever that brings its own chunks, or None."""
+    health, remarks = content["health"], content.get("remarks", {})
+    figures = {
+        "rows": f"{int(health.get('rows', 0)):,}",
+        "questions": f"{sum(content['questions'].values()):,}",
+    }
+    said = [
+        text.format(n=f"{int(health[key]):,}", example=f"for instance {remarks[key]}", **figures)
+        for key, text in _WRONG.items()
+        if health.get(key) and key in remarks
+    ]
+    return f"{name}: {'; '.join(said)}." if said else None
 
 
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -76,7 +104,7 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 # What there may be to say of a cell.
-OF_CELLS = (truncation, rounding, precision)
+OF_CELLS = (truncation, rounding, precision, own_chunks)
 
 
 def cell_note(name: str, content: Mapping[str, Any], primary: str) -> str:

@@ -1,0 +1,77 @@
+"""A retriever that is a function of the user's own."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import SettingError
+from harness.retriever import Answer
+from harness.retriever.answers import a, ask_all, check_numbers, said
+
+_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+class CallableRetriever:
+    """Asks ``target``, ``package.module:function``, which takes a question and a number of rows: ``search(query, top_k)``.
+
+    It gives a list of rows, best first, each a mapping with any of ``id``, ``text``, ``start``, ``end`` and ``score``. With ``batch`` above 1 it takes
+    so many questions at a time as a list and gives a list of such lists. ``depth``: rows asked for at most, None for as many as the
+    metrics need. Raises ``SettingError`` for what can't be imported or called.
+    """
+
+    uses_model = False
+    brings_chunks = True
+
+    def __init__(self, target: str, batch: int = 1, depth: int | None = None) -> None:
+        check_numbers(depth, batch=batch)
+        self.name = str(target)
+        self.depth = depth
+        self._batch = batch
+        self._function = _imported(self.name)
+
+    def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
+        """One answer for each question, asked one after the other: the function may not be safe to be called twice at a time."""
+
+        def call(some: Sequence[str], rows: int) -> object:
+            return self._function(some[0] if self._batch == 1 else list(some), rows)
+
+        return ask_all(call, questions, self._batch, top_k)
+
+
+def _imported(target: str) -> Callable[[Any, int], object]:
+    if not _TARGET.fullmatch(target):
+        raise SettingError(
+            f"retriever.target is {target!r}; it must be package.module:function, for instance retriever.target=shop.search:search.",
+            key="retriever.target",
+        )
+    module_name, _, path = target.partition(":")
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):  # an installed command does not look where it is called
+        sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:  # importing runs the user's code, which may raise anything
+        raise SettingError(
+            f"retriever.target: {module_name} can't be imported ({said(error)}). Python looks in {here}, in PYTHONPATH and among the "
+            "installed packages.",
+            key="retriever.target",
+        ) from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            raise SettingError(
+                f"retriever.target: there is no {name} in {module_name} ({getattr(found, '__file__', 'no file')}).",
+                key="retriever.target",
+            )
+        found = getattr(found, name)
+    if not callable(found) or isinstance(found, type):
+        raise SettingError(
+            f"retriever.target: {target} is {a(found)}; a function search(query, top_k) is expected.",
+            key="retriever.target",
+        )
+    function: Callable[[Any, int], object] = found
+    return function

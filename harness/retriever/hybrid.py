@@ -1,0 +1,129 @@
+"""Two searches as one: by meaning (vectors) and by words (BM25), their lists fused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.errors import SettingError
+from harness.records import Chunks, Encoded, Float32Array, FloatArray, IntArray, Ranking
+from harness.retriever import Encoder, VectorIndex
+from harness.retriever.bm25 import Bm25Retriever
+from harness.retriever.dense import DenseRetriever
+
+_FUSIONS = ("rrf", "weighted")
+
+
+class HybridRetriever:
+    """Takes the ``depth`` best chunks of the dense search and of BM25, and orders all of them by a score made of both.
+
+    ``weight`` is the dense list's say, 1 - ``weight`` that of BM25. A list gives to a chunk, and 0 to one that it does not hold:
+
+    - ``rrf``: 1 / (``k0`` + rank), rank from 1: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009), which needs no comparable scores.
+    - ``weighted``: the score stretched so that the list's best is 1 and its last 0 (1 for all where all are equal).
+
+    A chunk on neither list never comes back and has no rank, so a ranking ends after at most 2 * ``depth`` chunks. A document scores as its best
+    chunk. ``words``: settings of ``Bm25Retriever``. Raises ``SettingError`` for a value that is not allowed.
+    """
+
+    uses_model = True
+    uses_index = True
+
+    def __init__(
+        self, fusion: str = "rrf", weight: float = 0.5, k0: float = 60, depth: int = 100, **words: Any
+    ) -> None:
+        if fusion not in _FUSIONS:
+            raise SettingError(
+                f"retriever.fusion is {fusion}; allowed are {', '.join(_FUSIONS)}.", key="retriever.fusion"
+            )
+        _check("weight", weight, "a number from 0 (words alone) to 1 (vectors alone)", highest=1)
+        _check("k0", k0, "a number of at least 0 (60 is usual)")
+        _check("depth", depth, "a whole number of chunks, at least 1", lowest=1, kind=int)
+        self._fusion, self._weight, self._k0, self._depth = fusion, weight, k0, depth
+        self._dense, self._words = DenseRetriever(), Bm25Retriever(**words)
+
+    def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
+        """Builds both searches."""
+        self._dense.build(chunks, model, index)
+        self._words.build(chunks, model, index)
+        self._doc_rows, self._doc = chunks.doc_rows, chunks.doc
+
+    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
+        """The ``depth`` best chunk rows of each question by the fused score, or documents by their best chunk."""
+        rows = np.full((len(questions), depth), -1, np.int64)
+        scores = np.full((len(questions), depth), -np.inf, np.float32)
+        for i, (found, score) in enumerate(self._fused(questions, documents=documents)):
+            reach = min(depth, len(found))
+            rows[i, :reach], scores[i, :reach] = found[:reach], score[:reach]
+        return Ranking(rows, scores)
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+    ) -> IntArray:
+        """Rank of the best relevant row on the fused list; 0 where none is among the ``depth`` best of either search."""
+        ranks = np.zeros(len(questions), np.int64)
+        for i, (found, _) in enumerate(self._fused(questions, documents=documents)):
+            places = np.flatnonzero(np.isin(found, relevant[i]))
+            ranks[i] = places[0] + 1 if len(places) else 0
+        return ranks
+
+    def encoded(self) -> Encoded:
+        """What the model saw of each chunk row; no vectors."""
+        return self._dense.encoded()
+
+    def measurements(self) -> Mapping[str, float]:
+        """``embed_seconds``, and ``index_seconds`` and ``index_mb`` of both searches together."""
+        dense, words = self._dense.measurements(), self._words.measurements()
+        return {name: value + words.get(name, 0.0) for name, value in dense.items()}
+
+    def _fused(self, questions: Sequence[str], *, documents: bool) -> list[tuple[IntArray, Float32Array]]:
+        """All rows (or documents) that come back for each question, best first, with their scores."""
+        lists = (self._dense.search(questions, self._depth), self._words.search(questions, self._depth))
+        says = (self._weight, 1 - self._weight)
+        fused = []
+        for i in range(len(questions)):
+            parts = [(ranking.rows[i], ranking.scores[i]) for ranking in lists]
+            parts = [(rows[rows >= 0], scores[rows >= 0]) for rows, scores in parts]
+            found, place = np.unique(np.concatenate([rows for rows, _ in parts]), return_inverse=True)
+            given = [say * self._given(scores) for say, (_, scores) in zip(says, parts, strict=True)]
+            # Sums are compared as they are shown, so that what looks equal is ordered by the smaller row.
+            score = np.bincount(place, np.concatenate(given), len(found)).astype(np.float32)
+            order = np.lexsort((found, -score))
+            found, score = found[order], score[order]
+            if documents:
+                found, first = _first_of_each(self._doc[found])
+                score = score[first]
+            fused.append((found, score))
+        return fused
+
+    def _given(self, scores: Float32Array) -> FloatArray:
+        """What a list gives to each of its rows, best first; float64 in 0 to 1."""
+        if self._fusion == "rrf":
+            return 1 / (self._k0 + np.arange(1, len(scores) + 1))
+        if not len(scores) or scores[0] == scores[-1]:
+            return np.ones(len(scores))
+        wide = scores.astype(np.float64)
+        return (wide - wide[-1]) / (wide[0] - wide[-1])
+
+
+def _first_of_each(values: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct values in the order in which they first appear, and where each does."""
+    _, first = np.unique(values, return_index=True)
+    first = np.sort(first)
+    return values[first], first
+
+
+def _check(
+    key: str,
+    value: float,
+    expected: str,
+    lowest: float = 0,
+    highest: float = sys.float_info.max,
+    kind: type = float,
+) -> None:
+    is_number = isinstance(value, (int, kind)) and not isinstance(value, bool)
+    if not is_number or not lowest <= value <= highest:
+        raise SettingError(f"retriever.{key} is {value}; it must be {expected}.", key=f"retriever.{key}")
