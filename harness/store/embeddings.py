@@ -201,7 +201,9 @@ class CachedModel:
     ) -> Encoded:
         unique, first, inverse = _unique(texts)
         space = self._space(role)
-        result, found = space.find(unique)
+        # Without repetitions the rows are put where they belong at once: no second copy of a million vectors.
+        places = first if len(unique) == len(texts) else np.arange(len(unique))
+        result, found = space.find(unique, places)
         missing = np.flatnonzero(~found)
         if len(missing):
             self._store.prepare(space, self.identity(), role)
@@ -210,13 +212,13 @@ class CachedModel:
             missing = missing[np.argsort(-lengths, kind="stable")]
             for rows, part in self._slices(texts, first, missing, role, encode):
                 self._keep(space, role, unique[rows], part)
-                put(result, rows, self._store.as_kept(part))
+                put(result, places[rows], self._store.as_kept(part))
             space.tidy()
         if len(unique):
             mark_used(space.folder / NOTE)
         self.texts_embedded += len(missing)
         self.texts_cached += len(texts) - len(missing)
-        return take(result, inverse)
+        return result if len(unique) == len(texts) else take(result, inverse)
 
     def _slices(
         self,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.records import Encoded
+from harness.records import Encoded, IntArray
 from harness.store.shard import SUFFIX, DamagedShardError, Hashes, Shard, put, rows_by_name, take, write_shard
 
 logger = logging.getLogger(__name__)
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 # Sixteen shards of one size become one of the next size; above the last size they stay as they are.
 FAN_IN = 16
 LARGEST_ROWS = 65_536
+# So many rows are read at once.
+_BLOCK_ROWS = 16_384
 # A look is repeated when another process merged shards away meanwhile.
 _LOOKS = 5
 _STALE_SECONDS = 24 * 3600.0
@@ -37,8 +40,12 @@ class Space:
         self._shards: dict[Path, Shard] = {}
         self._vanished = False
 
-    def find(self, hashes: Hashes) -> tuple[Encoded, npt.NDArray[np.bool_]]:
-        """The rows of these text hashes, and which were found: bool (hashes,). Rows that were not are zeros."""
+    def find(self, hashes: Hashes, places: IntArray | None = None) -> tuple[Encoded, npt.NDArray[np.bool_]]:
+        """The rows of these text hashes, and which hashes were found: bool (hashes,). Rows that were not are zeros.
+
+        ``places``, a permutation, says which row of the result is each hash's: sorted hashes are found sooner, and the rows of a
+        million texts, put where they belong at once, are in memory once. None leaves them in the order of the hashes.
+        """
         count = len(hashes)
         none = np.zeros(count, dtype=np.int64)
         result = Encoded(np.zeros((count, self.dim), dtype=np.float32), none, none.copy(), none.copy())
@@ -49,7 +56,7 @@ class Space:
             # The biggest first: it is likeliest to hold most.
             for path in sorted(self._shards, key=rows_by_name, reverse=True):
                 if not found.all():
-                    self._collect(path, hashes, result, found)
+                    self._collect(path, hashes, places, result, found)
             if not self._vanished:
                 break
         return result, found
@@ -81,21 +88,32 @@ class Space:
                 sizes[int(np.log(len(shard)) / np.log(FAN_IN))].append(path)
         for paths in sizes.values():
             if len(paths) >= FAN_IN:
-                self._merge(paths)
+                for run in self._runs(paths):
+                    self._merge(run)
         for part in self.folder.glob(".*.part"):
             _remove_stale(part)
 
-    def _collect(self, path: Path, hashes: Hashes, result: Encoded, found: npt.NDArray[np.bool_]) -> None:
-        """Fills in the rows of one shard that are still missing."""
+    def _collect(
+        self,
+        path: Path,
+        hashes: Hashes,
+        places: IntArray | None,
+        result: Encoded,
+        found: npt.NDArray[np.bool_],
+    ) -> None:
+        """Fills in the rows of one shard that are still missing, a block of them at a time."""
         shard = self._shards[path]
         missing = np.flatnonzero(~found)
         rows = shard.find(hashes[missing])
         wanted, rows = missing[rows >= 0], rows[rows >= 0]
-        if not len(rows):
-            return
         before = shard.damaged
         try:
-            part, sound = shard.read(rows)
+            for first in range(0, len(rows), _BLOCK_ROWS):
+                block = wanted[first : first + _BLOCK_ROWS]
+                part, sound = shard.read(rows[first : first + _BLOCK_ROWS])
+                block = block[sound]
+                put(result, block if places is None else places[block], take(part, sound))
+                found[block] = True
         except FileNotFoundError:
             # Another process merged it away; its rows are in a shard that the next look finds.
             del self._shards[path]
@@ -109,8 +127,6 @@ class Space:
                 "%d of %d rows in the embedding shard %s are damaged (checksum); they are computed again.",
                 shard.damaged - before, len(shard), path,
             )  # fmt: skip
-        put(result, wanted[sound], take(part, sound))
-        found[wanted[sound]] = True
 
     def _refresh(self) -> None:
         there = {path for path in self.folder.glob(f"*{SUFFIX}") if rows_by_name(path)}
@@ -137,6 +153,17 @@ class Space:
         self._shards.pop(path, None)
         if isinstance(error, DamagedShardError):
             _remove(path)
+
+    def _runs(self, paths: list[Path]) -> Iterator[list[Path]]:
+        """The shards in portions that reach the largest size, two at least in each: what is merged must fit into memory."""
+        run: list[Path] = []
+        for path in paths:
+            run.append(path)
+            if len(run) > 1 and sum(len(self._shards[one]) for one in run) >= LARGEST_ROWS:
+                yield run
+                run = []
+        if len(run) > 1:
+            yield run
 
     def _merge(self, paths: list[Path]) -> None:
         """Copies all sound rows of these shards into one and removes them; without a place to write, nothing happens."""
