@@ -46,9 +46,10 @@ class Interval:
 class Standing:
     """One cell in the verdict.
 
-    ``mean``: its score with its own interval. ``to_best``: cell minus best observed (for the best observed: minus the second), with simultaneous limits.
-    ``no_worse``: shown to lie less than the margin below the best observed. ``lead_share``: share of resamples in which it leads; decides nothing.
-    ``same_as``: the cell with equal results on every question that it counts as one with, or None.
+    ``mean``: its score with its own interval. ``to_best``: its mean minus the best of all *other* cells' (so for the best observed: minus the
+    second), with simultaneous limits that invert the tests: ``hi < 0`` exactly when it is ruled out, ``lo > -margin`` exactly when it is
+    ``no_worse``: shown to lie less than the margin below the truly best. ``lead_share``: share of resamples in which it leads; decides
+    nothing. ``same_as``: the cell with equal results on every question that it counts as one with, or None; all else is then that cell's.
     """
 
     name: str
@@ -64,9 +65,11 @@ class Standing:
 class Verdict:
     """The answer to a sweep, cells best first.
 
-    ``effective_clusters``: G* = n² / Σ n_c². ``questions_needed``: about how many questions would separate the two best at the observed difference, or
-    None when they are separated or equal. ``detectable``: the smallest difference that so many questions would show in four sweeps of five.
-    ``expected``: the score to expect of what choosing the best picks (cross-fitted), and ``optimism``: how much less that is than the best observed.
+    ``effective_clusters``: G* = n² / Σ n_c². ``winner``: the one cell that is not ruled out, if all is decided and it is better than each of the
+    others. ``questions_needed``: about how many questions would separate the two best at the observed difference, or None when the second
+    is ruled out, the two are equal, or nothing can be said. ``detectable``: the smallest difference between the two best that so many questions
+    would show in four sweeps of five. ``expected``: the score to expect of what choosing the best picks (cross-fitted; right on average over
+    sweeps, as uncertain as a score), and ``optimism``: how much less that is than the best observed.
     """
 
     questions: int
