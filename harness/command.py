@@ -27,7 +27,7 @@ from harness.paths import conf_folder, register_resolvers
 
 # Values of these keys are paths, addresses or ids: text, whatever signs they hold.
 _TEXT_KEY = re.compile(
-    r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|experiment|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$"
+    r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$|^tracker\.experiment$"
 )
 
 # A key holds no blank: "minilm · k=5" is the name of a cell.
@@ -62,18 +62,8 @@ class Words(NamedTuple):
 
 
 _FLAGS_WITH_VALUE = {
-    "--config-path",
-    "-cp",
-    "--config-name",
-    "-cn",
-    "--config-dir",
-    "-cd",
-    "--package",
-    "-p",
-    "--cfg",
-    "-c",
-}
-_FLAGS_WITH_VALUE |= {"--experimental-rerun"}
+    "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c", "--experimental-rerun",
+}  # fmt: skip
 _FLAGS = _FLAGS_WITH_VALUE | {
     "-m", "--multirun", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--shell-completion", "-sc", "--resolve",
     "--run", "-r",
@@ -187,7 +177,9 @@ def _refuse_axis(key: str, values: Sequence[str]) -> None:
         raise SettingError(
             f"{key} has the value {twice[0]} twice; every cell of a sweep must differ.", key=key
         )
-    if len(values) > 1 and re.match(r"(primary|primary_k|plan|profile|cache|tokenizer|tracker)(\.|$)", key):
+    if len(values) > 1 and re.match(
+        r"(primary|primary_k|plan|profile|cache|tokenizer|tracker|experiment)(\.|$)", key
+    ):
         raise SettingError(
             f"{key} is the same for a whole sweep; give one value, not {', '.join(values)}.", key=key
         )
@@ -211,13 +203,17 @@ def combinations(overrides: Sequence[str]) -> list[list[str]]:
 
 
 class Composed(NamedTuple):
-    """One cell's configuration, the option chosen for each group, the words it came from, and the two output folders."""
+    """One cell's configuration, the option chosen for each group, the words it came from, and the two output folders.
+
+    ``swept``: settings that the configuration itself sweeps over (``hydra.sweeper.params``), with their values as they would be typed.
+    """
 
     config: DictConfig
     choices: Mapping[str, str]
     overrides: Sequence[str]
     run_folder: Path
     sweep_folder: Path
+    swept: Mapping[str, str]
 
 
 def composed(words: Words, overrides: Sequence[str]) -> Composed:
@@ -239,9 +235,10 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
             config = compose(name, [*overrides, *search], return_hydra_config=True)
         hydra = config.hydra
         run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))
+        swept = {str(key): str(value) for key, value in (hydra.sweeper.get("params") or {}).items()}
     except (HydraException, OmegaConfBaseException, ValueError) as error:  # Hydra raises bare ValueErrors too
         raise explained(error, overrides) from error
     choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
     with open_dict(config):
         del config["hydra"]
-    return Composed(config, choices, list(overrides), run_folder, sweep_folder)
+    return Composed(config, choices, list(overrides), run_folder, sweep_folder, swept)

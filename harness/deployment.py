@@ -17,7 +17,8 @@ from harness import parts
 from harness.errors import InputError, SettingError
 from harness.foreign.own import brings_chunks
 from harness.records import Chunks, Document, Encoded
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 from harness.tokens import load_tokenizer
 
 _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"

@@ -30,7 +30,8 @@ from harness.index import Index
 from harness.metrics import Metrics
 from harness.records import Chunks, Document, IntArray
 from harness.reranker import Reranker
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 from harness.store.rankings import KeptRetriever
 from harness.store.token_maps import kept_maps
 from harness.tokens import Tokenizer, TokenMap, load_tokenizer

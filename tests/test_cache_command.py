@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from harness import cache
 from harness.records import Encoded
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 
 LONG = "sentence-transformers/paraphrase-multilingual-mpnet-base-v2-distilled-for-long-questions"
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
-from harness.errors import SettingError, StoreError
 from harness.progress import bar
 from harness.records import Encoded, IntArray
-from harness.store.archive import write_bytes
-from harness.store.shard import HASH, VECTORS, Hashes, put, take
+from harness.store.embedding_store import NOTE, EmbeddingStore, Role, unwritable
+from harness.store.shard import HASH, Hashes, put, take
 from harness.store.space import Space
 from harness.store.used import mark_used
 
-Role: TypeAlias = Literal["document", "query"]
-_SCHEME = 1
-NOTE = "model.json"
 # A slice is what kill -9 costs at most: it starts with so many texts and doubles while slices take under two seconds.
 SLICE_TEXTS = 32
 LARGEST_SLICE = 8_192
@@ -50,52 +45,6 @@ class Encoder(Protocol):
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions."""
-
-
-class EmbeddingStore:
-    """A folder of embeddings. Nothing is created before something is written.
-
-    ``dtype``: ``float32``, or ``float16`` for half the disk; then every vector is rounded before its first use too, so that a result
-    never depends on what was kept. Raises ``SettingError`` for another.
-    """
-
-    def __init__(self, folder: str | Path, dtype: str = "float32") -> None:
-        if dtype not in VECTORS:
-            raise SettingError(
-                f"cache_dtype is {dtype}; it must be {' or '.join(VECTORS)}.", key="cache_dtype"
-            )
-        self.folder = Path(folder)
-        self.dtype = dtype
-
-    def space(self, identity: Mapping[str, Any], role: Role) -> Space:
-        """The embeddings of one model in one role.
-
-        The other role's prompt is no part of the key: another question prompt must not cost the passages.
-        """
-        other = "query_prompt" if role == "document" else "document_prompt"
-        key: dict[str, Any] = {
-            "scheme": _SCHEME,
-            "role": role,
-            "model": {k: v for k, v in identity.items() if k != other},
-        }
-        if self.dtype != "float32":
-            key["dtype"] = self.dtype
-        text = json.dumps(key, sort_keys=True, ensure_ascii=True)
-        folder = self.folder / hashlib.sha256(text.encode()).hexdigest()[:32]
-        return Space(folder, int(identity["dim"]), self.dtype)
-
-    def as_kept(self, encoded: Encoded) -> Encoded:
-        """What will be read again once ``encoded`` is kept."""
-        return encoded._replace(vectors=encoded.vectors.astype(VECTORS[self.dtype][1]).astype(np.float32))
-
-    def prepare(self, space: Space, identity: Mapping[str, Any], role: Role) -> None:
-        """Makes the space's folder, with a note for people of what it holds. Raises ``StoreError``."""
-        note = json.dumps({"role": role, **identity}, indent=1, sort_keys=True)
-        try:
-            # Written every time: a folder that can't be written must be known before hours of embedding.
-            write_bytes(space.folder / NOTE, note.encode())
-        except OSError as error:
-            raise _unwritable(self.folder, error, 0) from error
 
 
 class CachedModel:
@@ -252,7 +201,7 @@ class CachedModel:
                 space.add(hashes, part)
         except OSError as error:
             kept = sum(len(shard) for shard in space.shards())
-            raise _unwritable(self._store.folder, error, kept) from error
+            raise unwritable(self._store.folder, error, kept) from error
 
 
 def _unique(texts: Sequence[str]) -> tuple[Hashes, IntArray, IntArray]:
@@ -262,11 +211,3 @@ def _unique(texts: Sequence[str]) -> tuple[Hashes, IntArray, IntArray]:
         np.frombuffer(hashes, dtype=HASH), return_index=True, return_inverse=True
     )
     return unique, first.astype(np.int64), inverse.astype(np.int64)
-
-
-def _unwritable(folder: Path, error: OSError, kept: int) -> StoreError:
-    return StoreError(
-        f"The embedding store {folder} can't be written ({error.strerror or error}); {kept} embeddings of this model are kept in it. "
-        "Free space there or choose another folder (cache=), and run the same command again: only what is missing is computed.",
-        where=folder,
-    )

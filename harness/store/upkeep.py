@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import StoreError
-from harness.store import embeddings, rankings
+from harness.store import embedding_store, rankings
 from harness.store.shard import SUFFIX, rows_by_name
 from harness.store.used import measure
 
@@ -88,7 +88,7 @@ def prune(cache: Path, items: Sequence[Kept], days: int) -> list[Kept]:
 def _embeddings(cache: Path) -> list[Kept]:
     found = []
     for place in _entries(cache / EMBEDDINGS):
-        note = _note(place / embeddings.NOTE)
+        note = _note(place / embedding_store.NOTE)
         window = note.get("window")
         size, used = measure(place)
         found.append(
@@ -97,7 +97,7 @@ def _embeddings(cache: Path) -> list[Kept]:
                 EMBEDDINGS,
                 size,
                 _idle(used),
-                str(note.get("name") or f"{place.name} (no {embeddings.NOTE})"),
+                str(note.get("name") or f"{place.name} (no {embedding_store.NOTE})"),
                 str(note.get("role") or "?"),
                 window if isinstance(window, int) else None,
                 sum(rows_by_name(file) for file in place.glob(f"*{SUFFIX}")),

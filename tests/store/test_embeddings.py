@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from harness.errors import SettingError, StoreError
 from harness.records import Encoded
 from harness.store import embeddings
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 
 DIM = 8
 STAND_IN = """
@@ -333,7 +334,8 @@ CHILD = (
 import os, signal, sys
 from pathlib import Path
 from harness.store import embeddings, space
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 embeddings.LARGEST_SLICE = embeddings.SLICE_TEXTS = 16
 space.FAN_IN = 4
 def die_at(module, name, number, after):
@@ -394,7 +396,8 @@ def test_several_processes_fill_one_store(tmp_path: Path) -> None:
         + f"""
 import sys
 from harness.store import embeddings, space
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 embeddings.LARGEST_SLICE = embeddings.SLICE_TEXTS = 4
 space.FAN_IN = 2
 start = int(sys.stdin.readline())
@@ -502,7 +505,8 @@ import sys
 from pathlib import Path
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 config = OmegaConf.load({str(Path(__file__).parents[2] / "conf/model/minilm.yaml")!r})
 config.update(cache_dir={str(tmp_path)!r}, backend="auto", precision="float32")
 model = CachedModel(instantiate(config), EmbeddingStore({str(tmp_path / "embeddings")!r}))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness.records import Encoded
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 from harness.store.latency import encode_ms
 
 

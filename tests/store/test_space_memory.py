@@ -11,7 +11,8 @@ import pytest
 
 from harness.records import Encoded
 from harness.store import embeddings, space
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 from harness.store.shard import Shard, rows_by_name
 
 TEXTS = [f"text {i}" for i in range(500)]

@@ -16,7 +16,8 @@ from harness.errors import StoreError
 from harness.records import Chunks, Document, Encoded, Ranking
 from harness.store import checking, upkeep
 from harness.store.archive import DamagedArchiveError, read_archive, write_archive
-from harness.store.embeddings import CachedModel, EmbeddingStore
+from harness.store.embedding_store import EmbeddingStore
+from harness.store.embeddings import CachedModel
 from harness.store.rankings import KeptRetriever
 from harness.store.used import mark_used
 
