@@ -36,7 +36,7 @@ def test_the_newest_sweep_becomes_a_page(swept):
 
 
 def test_tables_for_other_programs(swept, monkeypatch):
-    """csv and parquet hold every cell, and every question in every cell."""
+    """Csv and parquet hold every cell, and every question in every cell."""
     monkeypatch.setenv("HARNESS_ROOT", str(swept.root))
     for kind in ("csv", "parquet"):
         assert report.main([f"format={kind}", f"output={swept.root}/tables/sweep.{kind}"]) == 0

@@ -48,7 +48,10 @@ def sweep(tmp_path_factory):
     texts = {f"guides/{i}.md": f"\U0001f600 {HOSTILE} " + words(rng, 400) for i in range(40)}
     axes = {"model": ["a", "b"], "chunk": ["128", "256"], "retriever": ["dense", "bm25"]}
     questions = [f"question {i} {HOSTILE if i % 2 else 'plain'}?" for i in range(100)]
-    return made_sweep(tmp_path_factory.mktemp("sweep"), axes, questions, texts)
+    made = made_sweep(tmp_path_factory.mktemp("sweep"), axes, questions, texts)
+    # The hostile text itself, from its second sign to its end.
+    evil = {"doc_id": "guides/39.md", "start": 1, "end": 3 + len(HOSTILE)}
+    return replace(made, evidence={**made.evidence, "q00039": [evil]})
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +181,20 @@ def test_marks_carry_the_rank_in_the_cells_colour(page, sweep):
     assert marks == expected
 
 
+def test_hostile_evidence_is_shown_as_it_is(page):
+    """Markup, scripts, templates and invisible signs of a document are text, in the highlight too."""
+    choose(page, "text", "q00039")
+    opened(page, "q00039")
+    marked = js(
+        page,
+        "return [...document.querySelectorAll('.q[open] .evidence mark')].map(m => m.textContent).join('')",
+    )
+
+    assert marked == f" {HOSTILE} "
+    assert js(page, "return document.images.length") == 0
+    assert "broken" not in page.title
+
+
 @pytest.mark.parametrize("question", [4, 5])
 def test_evidence_is_highlighted_in_place(page, sweep, question):
     """In the evidence and in the row that holds it, to the character, after signs outside the basic plane and hostile text."""
@@ -303,4 +320,18 @@ def test_places_stand_in_for_texts_that_were_not_tracked(browser, sweep, tmp_pat
 
     assert js(browser, "return document.querySelectorAll('.q[open] .place').length") > 5
     assert js(browser, "return document.querySelectorAll('.q[open] .excerpt').length") == 0
+    assert browser.get_log("browser") == []
+
+
+def test_whole_documents_as_evidence(browser, sweep, tmp_path):
+    """Evidence without offsets is shown by how the document begins, and its rows are framed."""
+    whole = {question_id: [{"doc_id": unit["doc_id"]}] for question_id, [unit] in sweep.evidence.items()}
+    cell = next(i for i, c in enumerate(sweep.cells) if c.questions["first_rank"][6] <= 5)
+    other = replace(sweep, evidence=whole)
+    loaded(browser, write_page(other, found(other), tmp_path / "report.html"))
+    choose(browser, "cell", str(cell))
+    opened(browser, "q00006")
+
+    assert "whole document" in js(browser, "return document.querySelector('.q[open] .evidence').textContent")
+    assert js(browser, f"return document.querySelectorAll('.q[open] .column.c{cell} .row.has').length") >= 1
     assert browser.get_log("browser") == []
