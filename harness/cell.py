@@ -17,7 +17,7 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from harness import pipeline
+from harness import pipeline, unused
 from harness.asked import about_questions
 from harness.errors import HarnessError, StoreError
 from harness.parts import Parts, cut_offs, inputs, parts, tracker
@@ -61,26 +61,34 @@ def params(
     overrides: Sequence[str],
     axes: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
-    """The cell's settings as they are shown: options of the groups, plain numbers, and whatever else is swept or set."""
+    """The cell's settings as they are shown: options of the groups, plain numbers, and whatever else is swept or set.
+
+    What does not matter to the cell is ``-``.
+    """
     shown = {group: str(choices[group]) for group in GROUPS if group in choices}
     shown |= {key: str(config[key]) for key in ("chunk", "overlap", "tokenizer")}
     shown["k"] = ",".join(map(str, cut_offs(config)))
     given = dict(word.partition("=")[::2] for word in overrides)
     for key in [*axes, *given]:
         if key not in shown and not key.startswith(("tracker", "hydra", "+hydra", "cache", "plan")):
-            found = OmegaConf.select(config, key.lstrip("+"))
-            shown[key.lstrip("+")] = str(found)
-    return shown
+            plain = key.lstrip("+")
+            shown[plain] = str(choices[plain] if plain in choices else OmegaConf.select(config, plain))
+    return unused.shown(config, shown)
 
 
 def cell_name(settings: Mapping[str, str], axes: Mapping[str, Sequence[str]]) -> str:
     """The swept values joined by a middle dot; the key is written where a value alone would be unclear.
 
-    Without axes: model and chunk size.
+    Without axes: model and chunk size. What does not matter to the cell is left out; where no model does, the retriever stands in its place.
     """
+    keys = list(axes or ("model", "chunk"))
+    if settings["model"] == unused.UNUSED and "retriever" not in keys:
+        keys = ["retriever", *(key for key in keys if key != "model")]
     parts_of_name = []
-    for key in axes or ("model", "chunk"):
+    for key in keys:
         value = settings[key]
+        if value == unused.UNUSED:
+            continue
         plain = key in GROUPS or key == "chunk"
         short = Path(value).name if "/" in value else value
         parts_of_name.append(short if plain else f"{key.rpartition('.')[2]}={short}")

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from omegaconf import DictConfig
 
-from harness import command, parts, pipeline
+from harness import command, experiment, parts, pipeline
 from harness.cell import cell_name, params
 from harness.command import Composed, Words
 from harness.errors import HarnessError, SettingError, StoreError
 from harness.foreign.own import brings_chunks
+from harness.grid import grid
 from harness.mistakes import closest
 from harness.parts import Inputs
 from harness.records import Kind
@@ -31,7 +32,8 @@ class Sweep(NamedTuple):
     """A sweep that was checked and may start.
 
     ``axes``: swept setting to its values. ``cells`` stand in the order in which they run. ``primary`` is the metric that
-    decides, ``k`` the cut-off of the main columns. ``inputs`` holds each distinct corpus with its golden set.
+    decides, ``k`` the cut-off of the main columns. ``inputs`` holds each distinct corpus with its golden set. ``notes`` say which
+    combinations are not run, and why.
     """
 
     words: Words
@@ -40,6 +42,7 @@ class Sweep(NamedTuple):
     primary: str
     k: int
     inputs: list[Inputs]
+    notes: list[str]
 
     @property
     def folder(self) -> Path:
@@ -69,6 +72,8 @@ def checked(words: Words) -> Sweep:
             f"'{words.files[0]}' is not of the form key=value. "
             "For example: python -m harness -m model=minilm,bge chunk=256,512"
         )
+    command.axes(words.overrides)  # what is typed must hold before an experiment adds to it
+    words = experiment.unfolded(words)
     axes = command.axes(words.overrides)
     if axes and not words.is_sweep:
         key, values = next(iter(axes.items()))
@@ -76,7 +81,7 @@ def checked(words: Words) -> Sweep:
             f"{key} has {len(values)} values ({', '.join(values)}). Add -m to compare them in a sweep.",
             key=key,
         )
-    cells = [command.composed(words, overrides) for overrides in command.combinations(words.overrides)]
+    axes, cells, notes = grid(words, axes)
     _refuse_if_all_are_wrong(cells)
     first = cells[0].config
     for folder in (cells[0].sweep_folder, Path(str(first.cache))):
@@ -87,7 +92,7 @@ def checked(words: Words) -> Sweep:
     _refuse_different_questions(inputs)
     kinds = {question.kind for given in inputs for question in given.labels.questions}
     primary = _primary(first, k, sorted(kinds, reverse=True), rechunked=rechunks(axes, cells))
-    return Sweep(words, axes, cells, primary, k, inputs)
+    return Sweep(words, axes, cells, primary, k, inputs, notes)
 
 
 def _refuse_different_questions(inputs: Sequence[Inputs]) -> None:

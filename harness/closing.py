@@ -97,6 +97,7 @@ def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any
         "k": sweep.k,
         "axes": sweep.axes,
         "cells": cells,
+        "notes": sweep.notes,
         "same_chunks": not sweep.rechunks,
         "tracker": dict(handle),
         "started": time.time(),

@@ -71,12 +71,14 @@ def known_keys() -> list[str]:
     """All settings of the default configuration and of every option, as they are written on the command line."""
     folder = conf_folder()
     keys = {str(k) for k in OmegaConf.load(folder / "config.yaml") if str(k) not in {"defaults", "hydra"}}
-    for file in set(folder.glob("*/*.yaml")) - set(folder.glob("command/*")):
+    for file in (
+        set(folder.glob("*/*.yaml")) - set(folder.glob("command/*")) - set(folder.glob("experiment/*"))
+    ):
         loaded = OmegaConf.load(file)
         if isinstance(loaded, DictConfig):
             keys |= {f"{file.parent.name}.{k!s}" for k in loaded if k not in {"defaults", "_target_"}}
         keys.add(file.parent.name)
-    return sorted(keys)
+    return sorted({*keys, "experiment"})
 
 
 def _command_keys(overrides: Sequence[str]) -> list[str]:

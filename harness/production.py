@@ -23,6 +23,7 @@ from harness.errors import InputError, StoreError
 from harness.finished import FinishedCell
 from harness.records import FloatArray
 from harness.store.cells import SCHEMA
+from harness.unused import UNUSED
 
 GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker", "metrics")
 # Written out in full: whoever deploys reads them here.
@@ -140,7 +141,7 @@ def _scores(path: Path) -> tuple[dict[str, float], dict[str, str]]:
 
 def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str, k: int) -> dict[str, Any]:
     """What makes the configuration: options, plain settings, and every value that is not its option's default."""
-    options = {group: params[group] for group in GROUPS if group in params}
+    options = {group: params[group] for group in GROUPS if params.get(group, UNUSED) != UNUSED}
     plain = {key: config[key] for key in _PLAIN if key in config}
     default = _default(options, plain, config)
     raw = _container(default, resolve=False)
@@ -156,6 +157,8 @@ def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str
         "primary_k": k,
     }
     for group in GROUPS:
+        if params.get(group) == UNUSED:
+            continue
         differing = _differing(config[group], resolved[group])
         own = {**raw[group], **differing} if group in _IN_FULL else differing
         own.pop("_target_", None)

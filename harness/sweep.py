@@ -7,11 +7,12 @@ other place; its end is not certain when a launcher fails, and it can't refuse b
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
@@ -20,6 +21,11 @@ from harness.command import Words
 from harness.errors import HarnessError
 from harness.paths import conf_folder, register_resolvers
 from harness.view import terminal
+
+if TYPE_CHECKING:
+    from harness.checks import Sweep
+
+_HYDRAS_OWN = re.compile(r"[+~]*hydra[./]")
 
 # Flags that only ask Hydra something; nothing is run.
 _QUESTIONS = {
@@ -71,6 +77,7 @@ def _sweep(words: Words) -> int:
 
     sweep = checked(words)
     terminal.say_all(terminal.inputs(sweep.inputs))
+    terminal.say_all(terminal.combinations(sweep.notes))
     if sweep.cells[0].config.plan:
         from harness.plan import plan
 
@@ -85,7 +92,7 @@ def _sweep(words: Words) -> int:
         closing.write_sweep_file(sweep, record, handle)
         folder = sweep.folder if words.is_sweep else sweep.folder / "0"
         place = f"hydra.{'sweep' if words.is_sweep else 'run'}.dir={command.quote(str(folder))}"
-        _hydra(words, [place], cell.run)
+        _hydra(_fitting(sweep), [place], cell.run, [made.overrides for made in sweep.cells])
         return closing.close(sweep, record, tracker, handle)
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
@@ -94,16 +101,36 @@ def _sweep(words: Words) -> int:
         raise
 
 
-def _hydra(words: Words, extra: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
-    """Hands the words to Hydra's own entry, which runs ``task`` for every cell through the chosen launcher."""
+def _fitting(sweep: Sweep) -> Words:
+    """The words without those that only some cells have: the configuration that Hydra makes before the cells may lack them."""
+    keys = [{word.partition("=")[0] for word in cell.overrides} for cell in sweep.cells]
+    everywhere = set.intersection(*keys)
+    fitting = tuple(word for word in sweep.words.overrides if word.partition("=")[0] in everywhere)
+    return sweep.words._replace(overrides=fitting)
+
+
+def _hydra(
+    words: Words,
+    extra: Sequence[str],
+    task: Callable[[DictConfig], Any],
+    cells: Sequence[Sequence[str]] = (),
+) -> None:
+    """Hands the words to Hydra's own entry, which runs ``task`` for every one of ``cells`` (their overrides) through the chosen launcher."""
     import hydra
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
     from hydra.plugins.sweeper import Sweeper
 
     sys.argv = [sys.argv[0], *words.flags, *words.overrides, *extra]
-    legal = Sweeper.validate_batch_is_legal
+    own = [[word for word in overrides if not _HYDRAS_OWN.match(word)] for overrides in cells]
+    legal, split = Sweeper.validate_batch_is_legal, BasicSweeper.split_arguments
     # Every combination was composed when the sweep was checked; once more would cost a tenth of a second per cell.
     Sweeper.validate_batch_is_legal = lambda self, batch: None  # type: ignore[method-assign]  # noqa: ARG005 - restored below
+    # Hydra would run every combination; those that come to the same are cells once.
+    BasicSweeper.split_arguments = staticmethod(  # type: ignore[method-assign, assignment]  # restored below
+        lambda overrides, size: list(BasicSweeper.split_overrides_to_chunks(own, size))  # noqa: ARG005
+    )
     try:
         hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(task)()
     finally:
         Sweeper.validate_batch_is_legal = legal  # type: ignore[method-assign]
+        BasicSweeper.split_arguments = staticmethod(split)  # type: ignore[method-assign]

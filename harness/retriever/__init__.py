@@ -47,6 +47,10 @@ class Retriever(Protocol):
     def uses_model(self) -> bool:
         """Whether a model reads the chunks and the questions; where it does not, none is looked for, loaded or timed."""
 
+    @property
+    def uses_index(self) -> bool:
+        """Whether the index searches. Both are read off the class too: what it does not use makes no further cell."""
+
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""
 

@@ -102,11 +102,13 @@ class HybridRetriever:
     def _given(self, scores: Float32Array) -> FloatArray:
         """What a list gives to each of its rows, best first; float64 in 0 to 1."""
         if self._fusion == "rrf":
-            return 1 / (self._k0 + np.arange(1, len(scores) + 1))
+            given: FloatArray = 1 / (self._k0 + np.arange(1, len(scores) + 1))
+            return given
         if not len(scores) or scores[0] == scores[-1]:
             return np.ones(len(scores))
         wide = scores.astype(np.float64)
-        return (wide - wide[-1]) / (wide[0] - wide[-1])
+        stretched: FloatArray = (wide - wide[-1]) / (wide[0] - wide[-1])
+        return stretched
 
 
 def _first_of_each(values: IntArray) -> tuple[IntArray, IntArray]:

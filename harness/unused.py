@@ -1,0 +1,48 @@
+"""Which settings do not matter to a cell: a retriever may use no model, a chunker no size, a model no precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hydra.utils import get_class
+from omegaconf import DictConfig, OmegaConf
+
+from harness.foreign.own import brings_chunks
+
+# What stands for the value of such a setting.
+UNUSED = "-"
+
+# Settings that act only through a group: they matter where the chosen option mentions them.
+_THROUGH = {"chunk": "chunker", "overlap": "chunker", "backend": "model", "precision": "model"}
+_ABSENT = object()
+
+
+def unused_by(config: DictConfig, key: str) -> str | None:
+    """The group whose chosen option makes ``key`` meaningless in this cell, or None where it matters.
+
+    ``config`` is the cell's, its interpolations not resolved.
+    """
+    key = key.lstrip("+~")
+    group = _THROUGH.get(key, "model" if key == "cache_dtype" else key.partition(".")[0])
+    if group in _without(config):
+        return "retriever"
+    if key in _THROUGH:
+        settings = OmegaConf.to_container(config[group], resolve=False)
+        return None if f"${{{key}}}" in str(settings) else group
+    if "." in key and group in config:
+        return None if OmegaConf.select(config, key, default=_ABSENT) is not _ABSENT else group
+    return None
+
+
+def shown(config: DictConfig, settings: Mapping[str, str]) -> dict[str, str]:
+    """``settings`` with ``-`` where a value does not matter."""
+    return {key: UNUSED if unused_by(config, key) else value for key, value in settings.items()}
+
+
+def _without(config: DictConfig) -> set[str]:
+    """The groups that the retriever leaves alone."""
+    if brings_chunks(config):
+        return {"chunker", "model", "index"}
+    retriever = get_class(str(config.retriever["_target_"]))
+    declared = {"model": "uses_model", "index": "uses_index"}
+    return {group for group, name in declared.items() if getattr(retriever, name, True) is False}
