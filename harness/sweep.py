@@ -77,7 +77,8 @@ def _sweep(words: Words) -> int:
 
     sweep = checked(words)
     terminal.say_all(terminal.inputs(sweep.inputs))
-    terminal.say_all(terminal.combinations(sweep.notes))
+    for note in sweep.notes:
+        terminal.say_all(terminal.wrapped(note, "cells      ", " " * 11))
     if sweep.cells[0].config.plan:
         from harness.plan import plan
 

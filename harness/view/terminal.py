@@ -85,15 +85,6 @@ def inputs(measured_on: Sequence[Inputs]) -> list[str]:
     return lines
 
 
-def combinations(notes: Sequence[str]) -> list[str]:
-    """Which combinations of the swept values are not run, and why."""
-    return [
-        line
-        for note in notes
-        for line in wrapped(note, "cells      " if note is notes[0] else " " * 11, " " * 11)
-    ]
-
-
 def cell_begins(number: int, total: int, name: str) -> str:
     """Said only on a terminal: a pipe gets the line at the end of the cell."""
     return f"{DIM}[{number}/{total}] {name} ...{PLAIN}" if sys.stdout.isatty() else ""
