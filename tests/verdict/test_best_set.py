@@ -210,3 +210,17 @@ def test_rare_large_losses_rule_out_no_rival():
         wrong += bool(found.ruled_out.any())
 
     assert wrong <= MOST
+
+
+def test_limits_reach_further_where_rare_losses_hide():
+    """Few total losses against many small wins: the limit on the side of the losses lies further out, by Johnson's shift."""
+    first = np.concatenate([np.zeros(10), np.full(60, 1.0), np.full(130, 0.8)])
+    second = np.concatenate([np.ones(10), np.full(190, 0.8)])
+    found = best_set(np.stack([first, second]), np.ones(200))
+    apart = first - second
+    # s γ (1 + 2 * 1.97²) / (6 √200), s = sd / √200
+    shift = stats.sem(apart) * abs(stats.skew(apart)) * (1 + 2 * 1.97**2) / (6 * np.sqrt(200))
+    down, up = apart.mean() - found.lo[0], found.hi[0] - apart.mean()
+
+    assert stats.skew(apart) < -2
+    assert down - up == pytest.approx(shift, rel=0.15)
