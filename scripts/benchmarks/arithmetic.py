@@ -141,7 +141,7 @@ def chunking(place, repeat):
 
 def sgemm(place, repeat):
     """MiniLM on 256-token texts: the model's arithmetic per second against the measured rate of a matrix product."""
-    from bench import openvino
+    from bench import installed
 
     from harness import command, parts
 
@@ -149,7 +149,7 @@ def sgemm(place, repeat):
     a = np.random.default_rng(0).standard_normal((side, side), np.float32)
     words = command.take_apart(
         ["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}", "chunker=tokens", "chunk=254",
-         f"cache={place.root}/cache", *(["model.backend=openvino"] if openvino() else [])]
+         f"cache={place.root}/cache", *(["model.backend=openvino"] if installed("openvino") else [])]
     )  # fmt: skip
     config = command.composed(words, words.overrides).config
     chunks = parts.chunks(config)

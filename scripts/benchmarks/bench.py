@@ -3,7 +3,7 @@
 Machines are noisy and differ, so nothing here is an absolute claim but the start-up times: everything else is compared with
 another program that runs alternately with it, or with the arithmetic itself in the same process.
 
-Usage: bash scripts/bench [CORPUS_FOLDER GOLDEN_FILE] [--only NAME,...] [--quick]
+Usage: bash scripts/bench [CORPUS_FOLDER GOLDEN_FILE] [--only NAME,...] [--quick] [--data BEIR_FOLDER ...]
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SIZES = "128,256,512"
 class Place:
     """A corpus and a folder for results; ``sweep`` runs the program in a process of its own."""
 
-    def __init__(self, corpus: Path, golden: Path) -> None:
-        self.corpus, self.golden = corpus, golden
+    def __init__(self, corpus: Path, golden: Path, data: list[Path]) -> None:
+        self.corpus, self.golden, self.data = corpus, golden, data
         self.words = ("corpus=folder", f"corpus.path={corpus}", f"golden.path={golden}")
         self.root = Path(tempfile.mkdtemp(prefix="bench-"))
 
@@ -41,12 +41,10 @@ class Place:
         for name in ("outputs", "cache/embeddings", "cache/rankings", "cache/tokens"):
             shutil.rmtree(self.root / name, ignore_errors=True)
 
-    def sweep(self, *words: str) -> float:
-        """Seconds of wall time of one sweep. Raises ``CalledProcessError`` when it fails."""
-        return run(
-            ["-m", "harness", "-m", *self.words, "chunker=tokens", *words],
-            HARNESS_ROOT=str(self.root),
-        )
+    def sweep(self, *words: str, own: bool = True) -> float:
+        """Seconds of wall time of one sweep, over this place's corpus if ``own``. Raises ``CalledProcessError`` when it fails."""
+        of_place = (*self.words, "chunker=tokens") if own else ()
+        return run(["-m", "harness", "-m", *of_place, *words], HARNESS_ROOT=str(self.root))
 
     def results(self) -> list[dict]:
         """``result.json`` of the newest sweep's cells."""
@@ -83,8 +81,10 @@ def startup(_: Place, repeat: int) -> None:
 
 def cold(place: Place, repeat: int) -> None:
     """A sweep of two models and two sizes against the plain script, alternating; and what embedding leaves of a larger one."""
+    from equality import largest_difference
+
     backends = [("torch", "float32", 1.0)]
-    if openvino():
+    if installed("openvino"):
         backends += [("openvino", "float32", 1.5), ("openvino", "bfloat16", 2.4)]
     taken: dict[tuple, list[float]] = {}
     words = ["model=minilm,wordllama", "chunk=256,512"]
@@ -116,10 +116,8 @@ def cold(place: Place, repeat: int) -> None:
         )
     for key in backends[1:]:
         worst = max(
-            abs(a["metrics"][m] - b["metrics"][m])
-            for a, b in zip(metrics[backends[0]], metrics[key], strict=True)
-            for m in a["metrics"]
-            if not m.startswith("context_tokens") and a["metrics"][m] == a["metrics"][m]
+            largest_difference(a["metrics"], b["metrics"])
+            for a, b in zip(metrics[key], metrics[backends[0]], strict=True)
         )
         bound = 1e-4 if key[1] == "float32" else 2e-3
         row(
@@ -163,11 +161,11 @@ def larger(place: Place) -> None:
     )
 
 
-def openvino() -> bool:
-    """Whether the extra `fast` is installed."""
+def installed(backend: str) -> bool:
+    """Whether the backend can be used here."""
     import importlib.util
 
-    return importlib.util.find_spec("openvino") is not None
+    return importlib.util.find_spec({"onnx": "onnxruntime"}.get(backend, backend)) is not None
 
 
 def main() -> None:
@@ -176,10 +174,12 @@ def main() -> None:
     parser.add_argument("corpus", nargs="?", default=TOP / "data/handbook", type=Path)
     parser.add_argument("golden", nargs="?", default=TOP / "data/handbook/golden.jsonl", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--data", nargs="+", default=[], type=Path, metavar="FOLDER")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     from arithmetic import chunking, metrics, search, sgemm
     from counting import counted
+    from equality import equality
     from tracking import tracking
 
     everything = {
@@ -191,9 +191,10 @@ def main() -> None:
         "tracking": tracking,
         "sgemm": sgemm,
         "cold": cold,
+        "equality": equality,
     }
     chosen = args.only.split(",") if args.only else list(everything)
-    place = Place(args.corpus.resolve(), args.golden.resolve())
+    place = Place(args.corpus.resolve(), args.golden.resolve(), [folder.resolve() for folder in args.data])
     print("| what | target | measured | verdict |\n|---|---|---|---|")
     try:
         for name in chosen:

@@ -22,7 +22,7 @@ from harness.model.running import PRECISIONS
 logger = logging.getLogger(__name__)
 
 
-# Engines in the order in which they are tried: the faster first, as measured (docs/performance.md).
+# In the order in which they are tried; docs/performance.md compares them.
 ENGINES: tuple[Engine, ...] = (OpenVino(), Onnx())
 
 
