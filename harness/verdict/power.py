@@ -36,7 +36,8 @@ def detectable(
     if questions < 2 or effective_clusters < FEWEST_CLUSTERS or discordance <= 0:
         return None
     effective = questions / (1 + (questions / effective_clusters - 1) * correlation)
-    unit = multiple(cells, effective_clusters) ** 2 / effective
+    # Pairs that differ on few questions must also pass an exact test, which costs about two of these questions.
+    unit = multiple(cells, effective_clusters) ** 2 / effective * (1 + 2 / (discordance * effective))
     difference = sqrt(discordance * unit / (1 + unit))
     return difference if difference <= discordance else None
 
