@@ -5,7 +5,7 @@ Two combinations come to the same when they differ in nothing but settings that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from harness import command
@@ -102,11 +102,17 @@ def _merged(same: Sequence[Sequence[Composed]], axes: Mapping[str, Sequence[str]
     for option, independent in settings.items():
         options.setdefault(" or ".join(axis for axis in axes if axis in independent), []).append(option)
     reasons = [
-        f"{' and '.join(some)} {'does' if len(some) == 1 else 'do'} not depend on {what}"
+        f"{_listed(some)} {'does' if len(some) == 1 else 'do'} not depend on {what}"
         for what, some in options.items()
     ]
     combinations = sum(map(len, same))
     return [f"{len(same)} instead of {combinations}: {'; '.join(reasons)}"] if reasons else []
+
+
+def _listed(names: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _without(cells: Sequence[Composed], keys: Sequence[str]) -> list[str]:
@@ -114,7 +120,5 @@ def _without(cells: Sequence[Composed], keys: Sequence[str]) -> list[str]:
     notes = []
     for key in keys:
         options = {cell.choices[key.partition(".")[0]]: None for cell in cells if unused_by(cell.config, key)}
-        notes.append(
-            f"{' and '.join(options)} {'has' if len(options) == 1 else 'have'} no {key}: run without it"
-        )
+        notes.append(f"{_listed(options)} {'has' if len(options) == 1 else 'have'} no {key}: run without it")
     return notes
