@@ -143,7 +143,7 @@ def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str
     """What makes the configuration: options, plain settings, and every value that is not its option's default."""
     options = {group: params[group] for group in GROUPS if params.get(group, UNUSED) != UNUSED}
     plain = {key: config[key] for key in _PLAIN if key in config}
-    default = _default(options, plain, config)
+    default, without_default = _default(options, plain, config)
     raw = _container(default, resolve=False)
     resolved = _container(default, resolve=True)
     settings: dict[str, Any] = {
@@ -159,7 +159,7 @@ def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str
     for group in GROUPS:
         if params.get(group) == UNUSED:
             continue
-        differing = _differing(config[group], resolved[group])
+        differing = without_default[group] | _differing(config[group], resolved[group])
         own = {**raw[group], **differing} if group in _IN_FULL else differing
         own.pop("_target_", None)
         if own:
@@ -167,17 +167,21 @@ def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str
     return settings
 
 
-def _default(options: Mapping[str, str], plain: Mapping[str, Any], config: Mapping[str, Any]) -> DictConfig:
-    """The configuration that the options alone give; paths without a default are taken from ``config``."""
+def _default(
+    options: Mapping[str, str], plain: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[DictConfig, dict[str, dict[str, Any]]]:
+    """The configuration that the options alone give, and for each group the settings without a default, taken from ``config``."""
     words = [f"{group}={option}" for group, option in options.items()]
     words += [f"{key}={json.dumps(value)}" for key, value in plain.items()]
     words.append(f"cache={command.quote(config['cache'])}")  # where it was says nothing of the configuration
     bare = command.composed(Words((), (), ()), words).config
+    without: dict[str, dict[str, Any]] = {}
     for group in GROUPS:
-        for key, value in _container(bare[group], resolve=False).items():
-            if value == "???":
-                OmegaConf.update(bare, f"{group}.{key}", config[group][key])
-    return bare
+        keys = [key for key, value in _container(bare[group], resolve=False).items() if value == "???"]
+        without[group] = {key: config[group][key] for key in keys}
+        for key, value in without[group].items():
+            OmegaConf.update(bare, f"{group}.{key}", value)
+    return bare, without
 
 
 def _container(config: DictConfig, *, resolve: bool) -> dict[str, Any]:

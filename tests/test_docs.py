@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from claude_stand_in import KEY, ClaudeStandIn
 from omegaconf import OmegaConf
 from workplace import Workplace, write_corpus, write_golden
 
@@ -33,7 +34,8 @@ def place(tmp_path_factory):
 def test_a_command_of_the_readme_runs(place, command):
     """Every command of the README ends well; the output that the README shows is what comes out."""
     module, *words = shlex.split(command, comments=True)[2:]
-    done = place.run(*words, module=module)
+    with ClaudeStandIn() as api:
+        done = place.run(*words, module=module, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.address)
 
     assert done.returncode == 0, done.stdout + done.stderr
     shown = re.search(rf"^\$ {re.escape(command)}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
@@ -56,8 +58,8 @@ def table(text):
     rows = re.search(r"^-{20,}\n(.*?)\n\n", text + "\n\n", re.DOTALL | re.MULTILINE)
     found = {}
     for line in rows[1].splitlines():
-        name, *numbers = re.split(r" {2,}", line.strip())
-        found[name] = [float(number.rstrip("%")) for number in numbers]
+        name, numbers = re.split(r" {2,}", line.strip(), maxsplit=1)
+        found[name] = [float(number) for number in re.findall(r"\d*\.?\d+", numbers)]
     return found
 
 

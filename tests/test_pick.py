@@ -254,6 +254,15 @@ def test_equal_results_go_to_the_cheapest(tmp_path):
     assert "Take 16: the results are the same, and it costs the least." in pick(place).stdout
 
 
+def test_documents_without_a_default_place_are_named_in_the_file(workplace):
+    """A corpus that has no default path runs again too, and the gate finds it."""
+    assert workplace.sweep("tracker=none").returncode == 0
+    assert pick(workplace).returncode == 0
+    run = gate(workplace)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
 def test_few_questions_name_no_winner(tmp_path):
     """Five questions about four pages: a table, no interval, no winner, and a reason."""
     place = Workplace(tmp_path, tmp_path / "documents", tmp_path / "golden.jsonl")
