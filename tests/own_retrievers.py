@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from workplace import Workplace
 
 # What ``recorded`` answers; set by the test that uses it.
 ANSWERS: dict[str, list[dict]] = {}
@@ -82,3 +83,26 @@ def rows_of(chunks, ranking) -> list[list[dict]]:
 def write_answers(file: Path, answers: dict[str, list[dict]]) -> None:
     """Writes what ``served`` reads."""
     file.write_text(json.dumps(answers), encoding="utf-8")
+
+
+def answers_of(place: Workplace) -> dict[str, list[dict]]:
+    """What the cells of a place ranked for questions with spans, as a service would give it: question to rows."""
+    lines = map(json.loads, place.golden.read_text(encoding="utf-8").splitlines())
+    questions = {line["question_id"]: line["question"] for line in lines}
+    answers = {}
+    for file in place.root.glob("outputs/*/*/*/rankings.npz"):
+        with np.load(file) as kept:
+            columns = [kept[f"span_{name}"] for name in ("question_ids", "doc", "start", "end", "score")]
+            names = kept["doc_ids"].tolist()
+        for question_id, *rows in zip(*columns, strict=True):
+            answers[questions[str(question_id)]] = [
+                _row(place, names[doc], int(start), int(end), float(score))
+                for doc, start, end, score in zip(*rows, strict=True)
+                if doc >= 0
+            ]
+    return answers
+
+
+def _row(place: Workplace, doc_id: str, start: int, end: int, score: float) -> dict:
+    text = (place.documents / doc_id).read_text(encoding="utf-8")[start:end]
+    return {"id": doc_id, "start": start, "end": end, "text": text, "score": score}
