@@ -27,6 +27,7 @@ from harness.view.colors import colors_of
 from harness.view.figures import write_figures
 from harness.view.leaderboard import leaderboard
 from harness.view.profile import profile
+from harness.view.table import columns
 
 COST = "context_tokens"
 
@@ -136,17 +137,16 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
     board_file.write_text(board, encoding="utf-8")
     files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
     files += [sweep.folder / SWEEP, *excerpts, *([shown.report] if shown.report else [])]
-    columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
-    columns += ["tags.verdict"] if shown.judged else []
-    columns += [
-        f"metrics.{column.metric}"
-        for column in terminal.columns(sweep.primary, sweep.k, same_chunks=same_chunks)
+    shown_columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
+    shown_columns += ["tags.verdict"] if shown.judged else []
+    shown_columns += [
+        f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
     ]
     best = contents[0]["metrics"] if contents else {}
     summary = SweepSummary(
         note=note,
         files=files,
-        columns=columns,
+        columns=shown_columns,
         cost=f"{COST}_at_{sweep.k}",
         failed=len(failures),
         metrics={sweep.primary: best[sweep.primary]} if best else {},

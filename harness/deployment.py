@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
-from harness import parts
+from harness import cutting, parts
 from harness.errors import InputError, SettingError
 from harness.foreign.own import brings_chunks
 from harness.records import Chunks, Document, Encoded
@@ -57,7 +57,7 @@ def load(folder: Path) -> Deployed:
         raise InputError(f"{folder} holds no deployed configuration ({error}).", path=folder) from error
     tokenizer = load_tokenizer(str(config.tokenizer))
     maps = tokenizer.map([document.text for document in documents])
-    chunks = parts.cut(documents, maps, parts.chunker(config))
+    chunks = cutting.cut(documents, maps, parts.chunker(config))
     return Deployed(config, chunks, _store(config, folder))
 
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
@@ -21,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.chunker import Chunker
 from harness.corpus import Loaded
+from harness.cutting import cut
 from harness.errors import HarnessError, SettingError
 from harness.foreign.asking import ForeignRetriever
 from harness.foreign.own import brings_chunks
@@ -28,7 +28,7 @@ from harness.foreign.pool import uncut
 from harness.golden import Labels
 from harness.index import Index
 from harness.metrics import Metrics
-from harness.records import Chunks, Document, IntArray
+from harness.records import Chunks, Document
 from harness.reranker import Reranker
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
@@ -36,9 +36,6 @@ from harness.store.rankings import KeptRetriever
 from harness.store.token_maps import kept_maps
 from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
-
-# So many documents are cut before their chunks become columns: the objects of a million would weigh gigabytes.
-_CUT_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,32 +215,6 @@ def _inputs(corpus: str, golden: str, tokenizer: str, cache: str) -> Inputs:
 def _chunks(corpus: str, golden: str, tokenizer: str, cache: str, chunker: str) -> Chunks:
     given = _inputs(corpus, golden, tokenizer, cache)
     return cut(given.documents, given.tokens, _made(chunker))
-
-
-def cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chunker) -> Chunks:
-    """All chunks of ``documents`` (sorted by id) as columns, checked against what a chunker promises."""
-    columns = [np.zeros((0, 4), np.int64)]
-    for first in range(0, len(documents), _CUT_AT_ONCE):
-        block = slice(first, first + _CUT_AT_ONCE)
-        columns.append(_cut(documents[block], tokens[block], chunker))
-        columns[-1][:, 0] += first
-    return Chunks(documents, *np.ascontiguousarray(np.concatenate(columns).T))
-
-
-def _cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chunker) -> IntArray:
-    """int64 (chunks, 4): position of the document, start, end, tokens."""
-    from harness.chunker.check import check_chunks
-
-    spans: list[tuple[int, int, int]] = []
-    for position, (document, token_map) in enumerate(zip(documents, tokens, strict=True)):
-        found = check_chunks(document, chunker.split(document, token_map))
-        spans += [(position, chunk.start, chunk.end) for chunk in found]
-    doc, start, end = np.array(spans, np.int64).reshape(-1, 3).T
-    # All documents end to end, a place apart: one search finds the tokens before every border.
-    begins = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
-    places = np.concatenate([begins[i] + token_map.starts for i, token_map in enumerate(tokens)])
-    before = np.searchsorted(places, begins[doc] + np.stack([start, end]))
-    return np.stack([doc, start, end, before[1] - before[0]], axis=1)
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,8 @@ from rich.cells import cell_len
 
 from harness.deciding import Decision
 from harness.verdict import Standing
-from harness.view.terminal import short, width
+from harness.view.table import short
+from harness.view.terminal import width
 from harness.view.verdict_words import limits, points, verdict_words
 
 UNITS = {

@@ -9,7 +9,8 @@ from rich.cells import cell_len
 
 from harness.comparing import Changed, Comparison
 from harness.verdict import Interval
-from harness.view.terminal import short, wrapped
+from harness.view.table import short
+from harness.view.terminal import wrapped
 
 _QUOTE = 160
 # Thirds of overlap, in their order and in words.

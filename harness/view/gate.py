@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.verdict.change import Change
-from harness.view.terminal import short
+from harness.view.table import short
 from harness.view.verdict_words import limits, points
 
 # Questions that lost most, in table and file.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.terminal import Column, columns, legend
+from harness.view.table import Column, columns, legend
 
 # A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
 NOTE_ROWS, NOTE_COLUMNS = 10, 5

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
 from harness.view.caveats import NAMED, about_cells, about_set, listed
-from harness.view.terminal import short
+from harness.view.table import short
 
 # Nobody writes or pays for more questions than that.
 REALISTIC = 50_000

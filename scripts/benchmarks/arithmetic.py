@@ -115,7 +115,7 @@ def chunking(place, repeat):
     """Token maps and chunks of the corpus against the fast tokenizer's own time for the same texts, on all cores."""
     from tokenizers import Tokenizer as Fast
 
-    from harness import command, parts
+    from harness import command, cutting, parts
     from harness.tokenizer_file import find_tokenizer_file
     from harness.tokens import load_tokenizer
 
@@ -133,7 +133,7 @@ def chunking(place, repeat):
         base.append(seconds(lambda: fast.encode_batch(texts, add_special_tokens=False), 1))
         for name, values in taken.items():
             chunker = parts.chunker(command.composed(command.take_apart([]), [f"chunker={name}"]).config)
-            values.append(seconds(lambda chunker=chunker: parts.cut(documents, ours.map(texts), chunker), 1))
+            values.append(seconds(lambda chunker=chunker: cutting.cut(documents, ours.map(texts), chunker), 1))
     for name, bound in (("tokens", 1.3), ("recursive", 2.0)):
         ratio = statistics.median(taken[name]) / statistics.median(base)
         row(f"chunking `{name}` v. tokenizing alone", f"{bound}x", f"{ratio:.2f}x", ratio <= bound)

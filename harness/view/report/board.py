@@ -12,7 +12,7 @@ from harness.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
 from harness.view.report.findings import Findings
 from harness.view.report.forest import forest
-from harness.view.terminal import Column, columns, legend, short
+from harness.view.table import Column, columns, legend, short
 from harness.view.verdict_words import limits, points
 
 _UNKNOWN = Interval(math.nan, None, None)

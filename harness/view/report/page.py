@@ -25,7 +25,7 @@ from harness.view.report.palette import cell_css
 from harness.view.report.payload import payload
 from harness.view.report.remedies import remedies
 from harness.view.report.scatter import points, scatter
-from harness.view.terminal import short
+from harness.view.table import short
 from harness.view.verdict_words import Words, verdict_words
 from harness.view.verdict_words import points as in_points
 
