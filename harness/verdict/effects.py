@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.errors import InputError
 from harness.records import FloatArray
+from harness.unused import UNUSED
 from harness.verdict import Interval, Outcomes
 from harness.verdict.simultaneous import several
 
@@ -48,14 +49,15 @@ def effects(outcomes: Outcomes, settings: Sequence[Mapping[str, str]]) -> list[E
     """The effect of every axis between any two of its levels, over all combinations in which both levels finished.
 
     ``settings``: each cell's axis to level, the same axes for every cell. Levels and axes come in the order in which they
-    appear. Two levels that share no combination have no effect in the list. The risk of a wrong ``depends`` or ``changes_sign``
+    appear; ``-`` is none: such a cell is matched with every value of a setting that does not matter to it. Two levels that share no
+    combination have no effect in the list. The risk of a wrong ``depends`` or ``changes_sign``
     anywhere in the list is 5% each.
     """
     if len(settings) != len(outcomes.names) or any(set(s) != set(settings[0]) for s in settings):
         raise InputError("Effects need the same axes for every cell, one mapping of axis to level a cell.")
     matched = []
     for axis in settings[0] if settings else ():
-        levels = list(dict.fromkeys(s[axis] for s in settings))
+        levels = list(dict.fromkeys(s[axis] for s in settings if s[axis] != UNUSED))
         for first, second in combinations(levels, 2):
             pairs = _pairs(settings, axis, first, second)
             if pairs:
@@ -67,15 +69,13 @@ def effects(outcomes: Outcomes, settings: Sequence[Mapping[str, str]]) -> list[E
 def _pairs(
     settings: Sequence[Mapping[str, str]], axis: str, first: str, second: str
 ) -> list[tuple[int, int]]:
-    """Positions of the cells of each matched pair."""
-    rest = {
-        (s[axis], tuple((a, level) for a, level in sorted(s.items()) if a != axis)): i
-        for i, s in enumerate(settings)
-    }
+    """Positions of the cells of each matched pair; what does not matter to one of the two may have any value in the other."""
     return [
-        (i, rest[second, others])
-        for (level, others), i in rest.items()
-        if level == first and (second, others) in rest
+        (i, j)
+        for i, low in enumerate(settings)
+        for j, high in enumerate(settings)
+        if (low[axis], high[axis]) == (first, second)
+        and all(a == axis or high[a] in {level, UNUSED} or level == UNUSED for a, level in low.items())
     ]
 
 
@@ -91,7 +91,10 @@ def _effect(
     low, high = np.array(pairs).T
     differences = outcomes.values[high] - outcomes.values[low]
     mean = differences.mean(axis=0, keepdims=True)
-    others = [{a: level for a, level in settings[i].items() if a != axis} for i in low]
+    others = [
+        {a: settings[j][a] if level == UNUSED else level for a, level in settings[i].items() if a != axis}
+        for i, j in pairs
+    ]
     each = several(differences, outcomes.clusters, risk)
     named = _by_level(differences - mean, others)
     contrasts = np.concatenate([differences - mean, *named.values()])

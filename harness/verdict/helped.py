@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.finished import FinishedCell, FinishedSweep
+from harness.unused import UNUSED
 
 FOUND = "found"
 
@@ -56,11 +57,12 @@ def what_helped(sweep: FinishedSweep) -> dict[str, dict[str, list[Helped]]]:
 
 
 def _neighbours(sweep: FinishedSweep, cell: FinishedCell) -> list[tuple[str, int]]:
-    """The setting and the position of every cell that differs from this one in a single axis."""
+    """The setting and the position of every cell that differs in a single axis, not counting what does not matter to one of the two."""
     axes = [axis.lstrip("+") for axis in sweep.axes]
     found = []
     for j, other in enumerate(sweep.cells):
-        different = [axis for axis in axes if other.params[axis] != cell.params[axis]]
+        values = {axis: {other.params[axis], cell.params[axis]} for axis in axes}
+        different = [axis for axis, both in values.items() if len(both) > 1 and UNUSED not in both]
         if len(different) == 1:
             found.append((different[0], j))
     return found

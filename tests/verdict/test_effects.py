@@ -137,3 +137,24 @@ def test_a_row_of_zeros_has_no_limits():
 
     assert (first.value, first.lo, first.hi) == (0.0, None, None)
     assert second.lo is not None
+
+
+def test_what_does_not_matter_matches_every_value():
+    """A search by words has no model: it is compared with the dense search of each, and its ``-`` is no model to compare with."""
+    settings = [
+        {"retriever": "bm25", "model": "-"},
+        {"retriever": "dense", "model": "a"},
+        {"retriever": "dense", "model": "b"},
+    ]
+    values = np.repeat(np.array([0.5, 0.3, 0.9])[:, None], 12, axis=1)
+    found = effects(Outcomes(("bm25", "a", "b"), values, np.arange(12)), settings)
+
+    # bm25 to dense: -0.2 with a, +0.4 with b, 0.1 on average; a to b: +0.6.
+    assert [(e.axis, e.first, e.second) for e in found] == [
+        ("retriever", "bm25", "dense"),
+        ("model", "a", "b"),
+    ]
+    assert [p.difference.value for p in found[0].pairs] == pytest.approx([-0.2, 0.4])
+    assert [p.settings for p in found[0].pairs] == [{"model": "a"}, {"model": "b"}]
+    assert [e.difference.value for e in found] == pytest.approx([0.1, 0.6])
+    assert found[0].depends_on == ("model",)

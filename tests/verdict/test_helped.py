@@ -63,3 +63,16 @@ def test_a_sweep_of_one_and_a_missing_neighbour() -> None:
     assert what_helped(sweep(one, axes={})) == {"a": {N: []}}
     assert what_helped(sweep(one, other, axes=axes)) == {"a": {N: []}, "b": {}}
     assert what_helped(sweep(axes=axes)) == {}
+
+
+def test_what_does_not_matter_is_no_difference() -> None:
+    """A search by words, which has no model, is one step away from the dense search of every model."""
+    cells = [
+        cell("bm25", {"retriever": "bm25", "model": "-"}, cause=[F, F, N]),
+        cell("dense · a", {"retriever": "dense", "model": "a"}, cause=[N, F, F]),
+        cell("dense · b", {"retriever": "dense", "model": "b"}, cause=[F, N, F]),
+    ]
+    found = what_helped(sweep(*cells, axes={"retriever": ["bm25", "dense"], "model": ["a", "b", "-"]}))
+
+    assert [(h.setting, h.value) for h in found["dense · a"][N]] == [("model", "b"), ("retriever", "bm25")]
+    assert [(h.setting, h.to) for h in found["bm25"][N]] == [("retriever", "dense · a")]
