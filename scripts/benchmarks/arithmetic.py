@@ -133,7 +133,9 @@ def chunking(place, repeat):
         base.append(seconds(lambda: fast.encode_batch(texts, add_special_tokens=False), 1))
         for name, values in taken.items():
             chunker = parts.chunker(command.composed(command.take_apart([]), [f"chunker={name}"]).config)
-            values.append(seconds(lambda chunker=chunker: cutting.cut(documents, ours.map(texts), chunker), 1))
+            values.append(
+                seconds(lambda chunker=chunker: cutting.cut(documents, ours.map(texts), chunker), 1)
+            )
     for name, bound in (("tokens", 1.3), ("recursive", 2.0)):
         ratio = statistics.median(taken[name]) / statistics.median(base)
         row(f"chunking `{name}` v. tokenizing alone", f"{bound}x", f"{ratio:.2f}x", ratio <= bound)
