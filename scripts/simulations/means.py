@@ -84,7 +84,6 @@ def effects(count):
     sizes = list(SIZES.values())[1]
     settings = _grid("abc", "1234")
     names = tuple(s["model"] + s["chunk"] for s in settings)
-    count = max(count // 2, 1)
     covered = held = depends = signs = 0
     for values, _ in drawn(11, count, sizes, [0.7] * 12):
         found = effects_of(Outcomes(names, values, clusters_of(sizes)), settings)
