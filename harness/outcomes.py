@@ -65,7 +65,7 @@ def rechunks(cells: Sequence[FinishedCell]) -> bool:
 def _cut_by(content: Mapping[str, Any]) -> str:
     """What made a cell's chunks. Where chunks came with the answers, nobody counted those of the index."""
     config = content["config"]
-    return str(config["chunker"] if "chunks" in content["health"] else config["retriever"])
+    return str(config.get("chunker") if "chunks" in content["health"] else config["retriever"])
 
 
 def _at(metric: str, k: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
@@ -60,9 +61,11 @@ _COSTS = ("tokens", "ms p95", "index MB", "unseen", "k")
 
 
 def _figures(decision: Decision, name: str) -> list[str]:
-    costs = decision.costs[name]
-    figures = [f"{costs['context_tokens']:.0f}", f"{costs['query_ms']:.1f}", f"{costs['index_mb']:.1f}"]
-    return [*figures, f"{costs['unseen_evidence']:.1%}", str(decision.k[name])]
+    """The costs; of a retriever with chunks of its own not all are known."""
+    forms = {"context_tokens": ".0f", "query_ms": ".1f", "index_mb": ".1f", "unseen_evidence": ".1%"}
+    costs = {key: decision.costs[name][key] for key in forms}
+    shown = ["?" if math.isnan(value) else format(value, forms[key]) for key, value in costs.items()]
+    return [*shown, str(decision.k[name])]
 
 
 def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[str, str, str]:

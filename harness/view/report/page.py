@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from harness.errors import StoreError
 from harness.finished import FinishedSweep
+from harness.outcomes import rechunks
 from harness.verdict import Verdict
 from harness.view.caveats import documents
 from harness.view.report import heat, shares
@@ -49,7 +50,7 @@ def page(sweep: FinishedSweep, findings: Findings) -> str:
     """
     metric, verdict = findings.metric, findings.verdict
     packed = payload(sweep, metric)
-    same_chunks = len({str(cell.content["config"].get("chunker")) for cell in sweep.cells}) < 2
+    same_chunks = not rechunks(sweep.cells)
     bars, causes = shares.causes(sweep)
     timed, stages = shares.seconds(sweep)
     best = sweep.cells[0] if sweep.cells else None
