@@ -245,3 +245,35 @@ def test_one_cell_without_a_model_is_named_by_its_retriever(workplace):
 
     assert done.returncode == 0, done.stderr
     assert [result["name"] for result in workplace.results()] == ["bm25 · 256"]
+
+
+def test_a_picked_search_by_words_names_no_model(workplace):
+    """The file to deploy holds what matters to the cell; the model that the sweep happened to name is not in it."""
+    done = workplace.sweep("-m", "retriever=bm25", "chunk=16,32", "model=wordllama,minilm")
+    picked = workplace.run("pick.measure=false", "pick.register=null", module="harness.pick")
+    again = workplace.run("--config-dir=.", "--config-name=production", "tracker=none")
+
+    assert [run.returncode for run in (done, picked, again)] == [0, 0, 0], picked.stderr + again.stderr
+    written = (workplace.root / "production.yaml").read_text(encoding="utf-8")
+    assert "override /retriever: bm25" in written
+    assert "/model" not in written
+    assert "/index" not in written
+    assert [result["params"]["model"] for result in workplace.results()] == [UNUSED] * 3
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("harness -m experiment=", {"experiment=quick", "experiment=full"}),
+        ("harness retriever=hy", {"retriever=hybrid"}),
+        (
+            "harness retriever=hybrid retriever.",
+            {"retriever.weight=", "retriever.k0=", "retriever.language="},
+        ),
+    ],
+)
+def test_a_shell_completes_options_and_settings(workplace, line, expected):
+    """What a shell is told for a half-typed command."""
+    done = workplace.run("-sc", "query=bash", COMP_LINE=line, COMP_POINT=str(len(line)))
+
+    assert expected <= set(done.stdout.split())
