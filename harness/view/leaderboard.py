@@ -39,17 +39,18 @@ def leaderboard(
     names = [str(cell["name"]) for cell in cells]
     first = _first_line(names, values, primary, len(failures)) + _few_questions(cells)
     if verdict:
-        first = " ".join([f"**{_plain(verdict[0])}**", *map(_plain, verdict[1:])])
+        first = f"**{_plain(verdict[0])}**"
+    said = [" ".join(map(_plain, verdict[1:]))] if verdict[1:] else []
     legends = [f"- {_head(column)}: {_meaning(column)}" for column in shown[: FILE_COLUMNS - 1]]
     if any(not column.comparable for column in shown[: FILE_COLUMNS - 1]):
         legends.append("- \\*: comparable only between cells with the same chunks; never decides here")
     failed = [f"- **{_plain(f['name'])}**: {_plain(f['error'])}" for f in failures]
-    board = ["# Leaderboard", first]
+    board = ["# Leaderboard", first, *said]
     if cells:
         board += [_table(names, values, shown[: FILE_COLUMNS - 1], primary), "\n".join(legends)]
     if failures:
         board += ["## Failed", "\n".join(failed)]
-    note = [first]
+    note = [first, *said]
     if cells:
         note.append(_table(names[:NOTE_ROWS], values, shown[: NOTE_COLUMNS - 1], primary))
     if len(cells) > NOTE_ROWS:

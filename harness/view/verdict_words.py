@@ -122,7 +122,7 @@ def _ruled_out(verdict: Verdict) -> list[str]:
     out = [s for s in verdict.standings if s.status == "ruled out"]
     lines = []
     rivals = _rivals(verdict)
-    if verdict.method != "none" and len(rivals) > NAMED:
+    if verdict.method != "none" and NAMED < len(rivals) < len(verdict.standings):
         lines.append(f"Not ruled out are {listed(rivals)}.")
     if verdict.winner is not None and len(out) > 1:
         last = min(out, key=lambda s: s.to_best.value)
