@@ -46,9 +46,9 @@ def about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
 
 
 def about_cells(sweep: FinishedSweep) -> list[str]:
-    """Truncated models, rounded vectors and failures, the first few in full."""
+    """What is to be known of single configurations (truncation, rounding, ...) and failures, the first few in full."""
     warnings: list[str] = []
-    for about in (notes.truncation, notes.rounding):
+    for about in notes.OF_CELLS:
         said = [about(cell.name, cell.content) for cell in sweep.cells]
         warnings += _first([text for text in said if text], "configurations")
     failed = [str(failure["name"]) for failure in sweep.failures]
