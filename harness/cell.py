@@ -154,6 +154,7 @@ def _content(
         "remarks": dict(result.remarks),
         "diagnosis": {cause: causes.count(cause) for cause in sorted(set(causes))},
         "model": dict(result.model),
+        "reranker": dict(result.reranker),
         "corpus_digest": made.inputs.corpus.digest,
         "golden_digest": made.inputs.labels.digest,
         "tokenizer_digest": made.inputs.tokenizer.digest,

@@ -17,8 +17,10 @@ from harness import cutting, parts
 from harness.errors import InputError, SettingError
 from harness.foreign.own import brings_chunks
 from harness.records import Chunks, Document, Encoded
+from harness.reranked import RerankedRetriever
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
+from harness.store.reranker import KeptReranker
 from harness.tokens import load_tokenizer
 
 _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"
@@ -67,15 +69,15 @@ class Deployed:
     def __init__(self, config: DictConfig, chunks: Chunks, store: EmbeddingStore) -> None:
         self.chunks = chunks
         self.k = int(config.primary_k or max(parts.cut_offs(config)))
-        self._reranker = parts.new(config, "reranker")
-        self._retriever = parts.new(config, "retriever")
+        retriever = parts.new(config, "retriever")
+        reranker = KeptReranker(parts.new(config, "reranker"), None)
+        self._retriever = RerankedRetriever(retriever, reranker) if reranker.depth else retriever
         model = parts.new(config, "model")
         self._retriever.build(chunks, _Passages(CachedModel(model, store), model), parts.new(config, "index"))
 
     def answer(self, questions: Sequence[str], k: int | None = None) -> list[list[dict[str, Any]]]:
         """For each question the ``k`` best chunks (default: the configuration's), best first: doc_id, start, end, text, score."""
         ranking = self._retriever.search(list(questions), k or self.k)
-        ranking = self._reranker.rerank(list(questions), ranking, self.chunks.text)
         return [
             [self._hit(int(row), float(score)) for row, score in zip(rows, scores, strict=True) if row >= 0]
             for rows, scores in zip(ranking.rows, ranking.scores, strict=True)

@@ -104,7 +104,7 @@ def _writable(folder: Path) -> str:
 
 
 def _hub() -> str:
-    from harness.model.hub import unreachable
+    from harness.hub import unreachable
 
     return unreachable()
 

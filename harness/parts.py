@@ -29,10 +29,11 @@ from harness.golden import Labels
 from harness.index import Index
 from harness.metrics import Metrics
 from harness.records import Chunks, Document
-from harness.reranker import Reranker
+from harness.reranked import RerankedRetriever
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
 from harness.store.rankings import KeptRetriever
+from harness.store.reranker import KeptReranker
 from harness.store.token_maps import kept_maps
 from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
@@ -61,8 +62,12 @@ class Parts:
     model: CachedModel
     index: Index
     retriever: KeptRetriever | ForeignRetriever
-    reranker: Reranker
+    reranker: KeptReranker
     metrics: Metrics
+
+    def searching(self) -> KeptRetriever | ForeignRetriever | RerankedRetriever:
+        """What ranks in this cell: the retriever, with the reranker behind it where there is one."""
+        return RerankedRetriever(self.retriever, self.reranker) if self.reranker.depth else self.retriever
 
 
 def parts(config: DictConfig) -> Parts:
@@ -72,7 +77,7 @@ def parts(config: DictConfig) -> Parts:
         metrics=metrics(config),
         index=new(config, "index"),
         retriever=retriever(config),
-        reranker=new(config, "reranker"),
+        reranker=_reranker(_key(config, "reranker"), str(config.cache)),
         model=model(config),
         inputs=inputs(config),
         chunks=uncut(inputs(config).documents) if brings_chunks(config) else chunks(config),
@@ -220,3 +225,8 @@ def _chunks(corpus: str, golden: str, tokenizer: str, cache: str, chunker: str) 
 @lru_cache(maxsize=4)
 def _model(key: str, cache: str, dtype: str) -> CachedModel:
     return CachedModel(_made(key), EmbeddingStore(Path(cache) / "embeddings", dtype))
+
+
+@lru_cache(maxsize=2)
+def _reranker(key: str, cache: str) -> KeptReranker:
+    return KeptReranker(_made(key), Path(cache) / "rankings")

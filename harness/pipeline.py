@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from harness.metrics import Metrics
 from harness.metrics.health import health
 from harness.parts import Parts
 from harness.records import Chunks, Kind, Question, Ranking, Scores
+from harness.reranked import RerankedRetriever
 from harness.store.latency import encode_ms
+from harness.store.rankings import KeptRetriever
 
+Searching: TypeAlias = KeptRetriever | ForeignRetriever | RerankedRetriever
 LATENCY_QUESTIONS = 20
 
 
@@ -27,7 +30,7 @@ class Result:
     """All that one cell came to.
 
     ``rankings`` and ``scores`` are given per kind of question and never averaged over kinds. ``health`` describes the cell;
-    ``timing`` holds everything that another run or machine would measure differently. ``model`` is empty where the retriever uses none.
+    ``timing`` holds everything that another run or machine would measure differently. ``model`` and ``reranker`` are empty where none is used.
     ``remarks``: figures of ``health`` to an example, in words.
     """
 
@@ -39,6 +42,7 @@ class Result:
     model: Mapping[str, Any]
     timing: Mapping[str, float] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
+    reranker: Mapping[str, Any] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, float]:
         """Means by flat name. Where there are both kinds, names of whole-document metrics begin with ``document_``."""
@@ -52,7 +56,7 @@ class Result:
 def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
     """Builds the retriever, ranks every question once and scores the ranking at every k and budget."""
     labels = parts.inputs.labels
-    before = parts.model.counts()
+    before, reranked_before = parts.model.counts(), parts.reranker.seconds
     seconds: dict[str, float] = {}
     questions: dict[Kind, list[Question]] = {}
     for question in labels.questions:
@@ -68,15 +72,16 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
             parts, wrong = _with_chunks(parts, parts.retriever, questions, ks)
             remarks = wrong.examples
             figures |= wrong.counts
-        parts.retriever.build(parts.chunks, parts.model, parts.index)
-        encoded = parts.retriever.encoded()
+        searching = parts.searching()
+        searching.build(parts.chunks, parts.model, parts.index)
+        encoded = searching.encoded()
     chunks = parts.chunks
 
     rankings: dict[Kind, Ranking] = {}
     scores: dict[Kind, Scores] = {}
     for kind in sorted(questions, reverse=True):  # span questions first: they carry the verdict
         with timed(seconds, "search"):
-            rankings[kind] = _ranked(parts, kind, questions[kind], ks)
+            rankings[kind] = _ranked(parts, searching, kind, questions[kind], ks)
         with timed(seconds, "metrics"):
             scores[kind] = parts.metrics.score(
                 kind=kind,
@@ -85,7 +90,7 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
                 chunks=chunks,
                 tokens=parts.inputs.tokens,
                 ks=ks,
-                first_ranks=lambda relevant, kind=kind: parts.retriever.first_ranks(  # type: ignore[misc]  # a default binds the loop's value
+                first_ranks=lambda relevant, kind=kind: searching.first_ranks(  # type: ignore[misc]  # a default binds the loop's value
                     [question.text for question in questions[kind]], relevant, documents=kind == "document"
                 ),
                 encoded=encoded,
@@ -96,7 +101,8 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
         k = 5 if 5 in ks else max(ks)
         # Half precision must not change a ranking in silence.
         figures["unsettled_questions"] = sum(
-            int(unsettled(ranking, k).sum()) for ranking in rankings.values()
+            int(unsettled(*_decided(parts, questions[kind], kind, ranking, k)).sum())
+            for kind, ranking in rankings.items()
         )
     if parts.retriever.uses_model and (agreement := parts.model.agreement()) is not None:
         figures["vector_agreement"] = agreement
@@ -106,11 +112,15 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
     spent = {count: value - before[count] for count, value in parts.model.counts().items()}
     # The retriever embeds and builds on its first search; what is left is searching.
     seconds |= {"embed": spent.pop("embed_seconds"), "index": measured.get("index_seconds", 0.0)}
-    seconds["search"] -= seconds["embed"] + seconds["index"]
+    if parts.reranker.depth:
+        seconds["rerank"] = parts.reranker.seconds - reranked_before
+    seconds["search"] -= seconds["embed"] + seconds["index"] + seconds.get("rerank", 0.0)
     timing = {f"{stage}_seconds": value for stage, value in seconds.items()} | spent
-    timing |= _latency(parts, labels.questions)
+    timing |= _latency(parts, searching, labels.questions)
     model = parts.model.identity() if parts.retriever.uses_model else {}
-    return Result(questions, rankings, scores, chunks, figures, model, timing, remarks)
+    return Result(
+        questions, rankings, scores, chunks, figures, model, timing, remarks, parts.reranker.identity()
+    )
 
 
 def _with_chunks(
@@ -122,28 +132,35 @@ def _with_chunks(
     return replace(parts, chunks=chunks, inputs=inputs), wrong
 
 
-def _ranked(parts: Parts, kind: Kind, questions: Sequence[Question], ks: Sequence[int]) -> Ranking:
+def _ranked(
+    parts: Parts, searching: Searching, kind: Kind, questions: Sequence[Question], ks: Sequence[int]
+) -> Ranking:
     """One ranking, deep enough for the largest k and the largest token budget."""
     of_documents = kind == "document"
     texts = [question.text for question in questions]
     rows = len(parts.chunks.documents) if of_documents else len(parts.chunks)
     depth = parts.metrics.depth(ks, rows)
     while True:
-        ranking = parts.retriever.search(texts, depth, documents=of_documents)
+        ranking = searching.search(texts, depth, documents=of_documents)
         if of_documents or depth >= rows or parts.metrics.is_deep_enough(parts.chunks, ranking):
-            break
+            return ranking
         depth = min(2 * depth, rows)
 
-    def text_of(row: int) -> str:
-        return parts.chunks.documents[row].text if of_documents else parts.chunks.text(row)
 
-    return parts.reranker.rerank(texts, ranking, text_of)
+def _decided(
+    parts: Parts, questions: Sequence[Question], kind: Kind, ranking: Ranking, k: int
+) -> tuple[Ranking, int]:
+    """The ranking by vectors, and the cut at which they decide: a reranker forgives every order of the rows that it reads."""
+    if not parts.reranker.depth:
+        return ranking, k
+    texts, cut = [question.text for question in questions], max(parts.reranker.depth, k)
+    return parts.retriever.search(texts, max(ranking.depth, cut), documents=kind == "document"), cut
 
 
-def _latency(parts: Parts, questions: Sequence[Question]) -> dict[str, float]:
-    """Milliseconds for one question at a time, encoding included where there is any: p50 and p95 over the first questions."""
+def _latency(parts: Parts, searching: Searching, questions: Sequence[Question]) -> dict[str, float]:
+    """Milliseconds for one question at a time, encoding and reranking included where there is any: p50 and p95 over the first questions."""
     texts = [question.text for question in questions[:LATENCY_QUESTIONS]]
-    total = parts.retriever.search_ms(texts)
+    total = searching.search_ms(texts)
     if parts.retriever.uses_model:
         total = total + encode_ms(parts.model, texts)
     total = total[~np.isnan(total)]  # what was not answered took no time that counts

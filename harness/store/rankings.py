@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,14 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import StoreError
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
 from harness.retriever import Retriever, VectorIndex
-from harness.store.archive import DamagedArchiveError, read_archive, write_archive, write_bytes
+from harness.store.arrays import KeptArrays, digest
 from harness.store.embeddings import CachedModel
-from harness.store.used import mark_used
-
-logger = logging.getLogger(__name__)
 
 _SCHEME = 1
 NOTE = "ranking.json"
@@ -65,19 +60,18 @@ class KeptRetriever:
             "chunks": spans.hexdigest(),
             "model": dict(model.identity()) if self.uses_model else {},
         }
-        self._note = json.dumps(key, sort_keys=True, indent=1)
-        self._folder = self._root / _digest(json.dumps(key, sort_keys=True))
+        self._kept = KeptArrays(self._root, key, NOTE)
         self._given = (chunks, model, index)
         self._is_built = False
 
     def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
         """The kept ranking cut at ``depth``, or a new one where none is deep enough."""
-        name = f"ranking-{_digest(json.dumps([list(questions), documents]))}"
-        kept = self._read(name)
+        name = f"ranking-{digest(json.dumps([list(questions), documents]))}"
+        kept = self._kept.read(name)
         if kept is not None and kept["rows"].shape[1] >= depth:
             return Ranking(kept["rows"][:, :depth].astype(np.int64), kept["scores"][:, :depth])
         ranking = self._built().search(questions, depth, documents=documents)
-        self._write(name, rows=ranking.rows.astype(np.int32), scores=ranking.scores)
+        self._kept.write(name, rows=ranking.rows.astype(np.int32), scores=ranking.scores)
         return ranking
 
     def first_ranks(
@@ -85,21 +79,21 @@ class KeptRetriever:
     ) -> IntArray:
         """The kept ranks for these questions and these relevant rows, or new ones."""
         asked = [list(questions), documents, [rows.tolist() for rows in relevant]]
-        name = f"ranks-{_digest(json.dumps(asked))}"
-        kept = self._read(name)
+        name = f"ranks-{digest(json.dumps(asked))}"
+        kept = self._kept.read(name)
         if kept is not None:
             return np.asarray(kept["ranks"], np.int64)
         ranks = self._built().first_ranks(questions, relevant, documents=documents)
-        self._write(name, ranks=ranks)
+        self._kept.write(name, ranks=ranks)
         return ranks
 
     def encoded(self) -> Encoded | None:
         """What the model saw of each chunk row; no vectors."""
-        kept = self._read("seen")
+        kept = self._kept.read("seen")
         if kept is None:
             encoded = self._built().encoded()
             columns = {} if encoded is None else dict(zip(Encoded._fields[1:], encoded[1:], strict=True))
-            self._write("seen", **columns)
+            self._kept.write("seen", **columns)
             return encoded
         if not kept:
             return None
@@ -112,14 +106,14 @@ class KeptRetriever:
         """Those of the retriever; when nothing had to be built, its sizes as kept and no seconds."""
         if self._is_built:
             measured = dict(self._retriever.measurements())
-            self._write("measured", **{name: np.array([value]) for name, value in measured.items()})
+            self._kept.write("measured", **{name: np.array([value]) for name, value in measured.items()})
             return measured
-        kept = self._read("measured") or {}
+        kept = self._kept.read("measured") or {}
         return {name: 0.0 if name.endswith("_seconds") else float(value[0]) for name, value in kept.items()}
 
     def search_ms(self, questions: Sequence[str]) -> FloatArray:
         """Milliseconds of searching for each question alone, encoding aside; measured whenever the retriever was built."""
-        kept = None if self._is_built else self._read("latency")
+        kept = None if self._is_built else self._kept.read("latency")
         if kept is not None and len(kept["ms"]) >= len(questions):
             return np.asarray(kept["ms"][: len(questions)], np.float64)
         retriever, taken = self._built(), []
@@ -127,45 +121,17 @@ class KeptRetriever:
             started = time.perf_counter()
             retriever.search([question], _LATENCY_DEPTH)
             taken.append(1000 * (time.perf_counter() - started))
-        self._write("latency", ms=np.array(taken, np.float64))
+        self._kept.write("latency", ms=np.array(taken, np.float64))
         return np.array(taken, np.float64)
 
-    def answer(self, question: str) -> Ranking:
+    def answer(self, question: str, depth: int = _LATENCY_DEPTH) -> Ranking:
         """One question as it would be asked in production: encoded by the model, searched, nothing read or kept."""
         retriever = self._built()
         with self._given[1].live():
-            return retriever.search([question], _LATENCY_DEPTH)
+            return retriever.search([question], depth)
 
     def _built(self) -> Retriever:
         if not self._is_built:
             self._retriever.build(*self._given)
             self._is_built = True
         return self._retriever
-
-    def _read(self, name: str) -> dict[str, Any] | None:
-        path = self._folder / f"{name}.npz"
-        try:
-            kept = read_archive(path)
-        except FileNotFoundError:
-            return None
-        except (OSError, DamagedArchiveError) as error:
-            logger.warning("%s is damaged (%s) and is computed again.", path, error)
-            return None
-        mark_used(self._folder)
-        return kept
-
-    def _write(self, name: str, **arrays: Any) -> None:
-        """Writes aside and renames. Raises ``StoreError`` when the disk refuses."""
-        try:
-            if not (self._folder / NOTE).is_file():
-                write_bytes(self._folder / NOTE, self._note.encode())
-            write_archive(self._folder / f"{name}.npz", arrays)
-        except OSError as error:
-            raise StoreError(
-                f"{self._folder} can't be written ({error.strerror or error}). Free space there or choose another folder (cache=).",
-                where=self._folder,
-            ) from error
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

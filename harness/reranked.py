@@ -1,0 +1,95 @@
+"""A retriever with a reranker behind it, as one retriever: it ranks, tells first ranks and takes its time as such."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.foreign.asking import ForeignRetriever
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
+from harness.reranker.order import of_documents, reordered
+from harness.store.rankings import KeptRetriever
+from harness.store.reranker import KeptReranker
+
+
+class RerankedRetriever:
+    """Ranks as ``retriever`` does, the first ``reranker.depth`` chunks in the reranker's order.
+
+    However few rows are asked for, that many are read: a hit at rank 40 may become the first. Documents are ranked by their best chunk
+    after reranking; those without a chunk among the first stay below in the retriever's order.
+    """
+
+    def __init__(self, retriever: KeptRetriever | ForeignRetriever, reranker: KeptReranker) -> None:
+        self._retriever = retriever
+        self._reranker = reranker
+        self.uses_model = retriever.uses_model
+
+    def build(self, chunks: Chunks, model: Any, index: Any) -> None:
+        """Gets the retriever ready. Raises ``ModelError`` when the reranker's model can't be found."""
+        self._reranker.identity()
+        self._chunks = chunks
+        self._first = min(self._reranker.depth, len(chunks))
+        self._retriever.build(chunks, model, index)
+
+    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
+        """The ``depth`` best chunk rows of each question, or documents; scores are the reranker's, below them a step of 1 each."""
+        if documents:
+            whole = self._retriever.search(questions, depth, documents=True)
+            return of_documents(self._read(questions, self._first), whole, self._chunks.doc, depth)
+        ranking = self._read(questions, max(depth, self._first))
+        return Ranking(ranking.rows[:, :depth], ranking.scores[:, :depth])
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+    ) -> IntArray:
+        """The place among the rows that were read, else the retriever's rank, which reranking does not change."""
+        ranks = self._retriever.first_ranks(questions, relevant, documents=documents)
+        ranking = self._read(questions, self._first)
+        if documents:
+            nothing = Ranking(
+                np.zeros((len(questions), 0), np.int64), np.zeros((len(questions), 0), np.float32)
+            )
+            ranking = of_documents(ranking, nothing, self._chunks.doc, self._first)
+        for i, rows in enumerate(relevant):
+            places = np.flatnonzero(np.isin(ranking.rows[i], rows))
+            if len(places):
+                ranks[i] = places[0] + 1
+        return ranks
+
+    def encoded(self) -> Encoded | None:
+        """What the retriever's model saw of each chunk row."""
+        return self._retriever.encoded()
+
+    def measurements(self) -> Mapping[str, float]:
+        """Those of the retriever."""
+        return self._retriever.measurements()
+
+    def search_ms(self, questions: Sequence[str]) -> FloatArray:
+        """Milliseconds of searching and reranking for each question alone; nan for one that was never ranked."""
+        reading = [self._reranker.milliseconds(question) for question in questions]
+        return self._retriever.search_ms(questions) + np.array(reading, np.float64)
+
+    def answer(self, question: str) -> Ranking | list[Any]:
+        """One question as it would be asked in production: searched, its first rows read by the reranker; nothing kept."""
+        if isinstance(self._retriever, ForeignRetriever):
+            answers = self._retriever.answer(question)
+            self._reranker.live(question, [row.text or "" for row in answers[0].rows])
+            return answers
+        ranking = self._retriever.answer(question, self._first)
+        return reordered(ranking, self._reranker.live(question, self._texts(ranking.rows[0]))[None])
+
+    def _read(self, questions: Sequence[str], depth: int) -> Ranking:
+        """The ranking of chunks with its first rows in the reranker's order."""
+        ranking = self._retriever.search(questions, depth)
+        rows = ranking.rows[:, : self._first]
+        given = self._reranker.scores(questions, [self._texts(some) for some in rows])
+        scores = np.full(rows.shape, -np.inf, np.float32)
+        for i, some in enumerate(given):
+            scores[i, : len(some)] = some
+        return reordered(ranking, scores)
+
+    def _texts(self, rows: IntArray) -> list[str]:
+        """What was indexed: a title before the text is read too."""
+        return list(self._chunks.embed_texts(rows[rows >= 0]))

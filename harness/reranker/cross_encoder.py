@@ -1,0 +1,148 @@
+"""A cross-encoder: a model that reads question and text together, slower and better than comparing vectors."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import ModelError, SettingError
+from harness.records import Float32Array
+from harness.reranker.files import Found, digests, locate, refuse_other_kinds
+
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEncoderReranker:
+    """A cross-encoder of sentence-transformers, in float32.
+
+    ``name``: a repository on the hub (``org/name``) or a local folder. ``revision``: commit, tag or branch. ``depth``: chunks of each
+    ranking that are read. ``max_tokens``: what is read of question and text together; None takes the model's own window.
+    ``batch_size``: pairs at a time. ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``cache_dir``:
+    where hashes are kept. ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader.
+    Raises ``SettingError`` for a value that is not allowed.
+    """
+
+    name: str
+    revision: str = "main"
+    depth: int = 50
+    max_tokens: int | None = None
+    batch_size: int = 32
+    device: str = "auto"
+    cache_dir: str | Path = "cache"
+    licence: str = ""
+    untested: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name or not str(self.name).strip():
+            raise SettingError(
+                "reranker.name is empty; it must be a name on the hub (org/name) or a folder.",
+                key="reranker.name",
+            )
+        _check("depth", self.depth, "a whole number of chunks, at least 1 (reranker=none reads none)", 1)
+        _check("batch_size", self.batch_size, "a whole number of pairs, at least 1", 1)
+        if self.max_tokens is not None:
+            _check("max_tokens", self.max_tokens, "a whole number of tokens, at least 8, or null", 8)
+        if not _DEVICE.fullmatch(str(self.device)):
+            raise SettingError(
+                f"reranker.device is {self.device}; allowed are auto, cpu, mps, cuda and cuda:N.",
+                key="reranker.device",
+            )
+
+    def identity(self) -> Mapping[str, Any]:
+        """All that changes a score; the same on every machine that has the same files. Imports neither torch nor sentence-transformers."""
+        return dict(self._identity)
+
+    def scores(self, question: str, texts: Sequence[str]) -> Float32Array:
+        """The model's own number for each pair, before any squashing into 0 to 1, which would make high ones equal."""
+        if not texts:
+            return np.zeros(0, np.float32)
+        pairs = [(_encodable(question), _encodable(text)) for text in texts]
+        try:
+            with _quiet():
+                given = self._model.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
+        except RuntimeError as error:
+            if "out of memory" not in str(error):
+                raise
+            raise ModelError(
+                f"The reranker {self.name!r} ran out of memory. Lower reranker.batch_size (pairs at a time, now {self.batch_size}), "
+                "reranker.max_tokens or choose reranker.device=cpu.",
+                model=self.name,
+            ) from error
+        return np.asarray(given, np.float32).reshape(len(texts))
+
+    @cached_property
+    def _found(self) -> Found:
+        found = locate(str(self.name), str(self.revision))
+        refuse_other_kinds(found, str(self.name))
+        return found
+
+    @cached_property
+    def _identity(self) -> Mapping[str, Any]:
+        found = self._found
+        weights, setup = digests(found, str(self.name), Path(self.cache_dir))
+        return {
+            "kind": "cross_encoder",
+            "name": str(self.name) if found.revision else found.folder.resolve().name,
+            "source": "hub" if found.revision else "folder",
+            "revision": found.revision,
+            "weights": weights,
+            "setup": setup,
+            "max_tokens": self.max_tokens,
+        }
+
+    @cached_property
+    def _model(self) -> Any:
+        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+        with _quiet():
+            import torch
+            from sentence_transformers import CrossEncoder
+            from transformers.utils import logging as library_logging
+
+            speaking: Any = library_logging
+            speaking.set_verbosity_error()
+            speaking.disable_progress_bar()
+            try:
+                return CrossEncoder(
+                    str(self._found.folder),
+                    device=None if self.device == "auto" else self.device,
+                    max_length=self.max_tokens,
+                    activation_fn=torch.nn.Identity(),
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    model_kwargs={"dtype": torch.float32},
+                )
+            except Exception as error:
+                first = next(iter(str(error).strip().splitlines()), "no message")
+                raise ModelError(
+                    f"The reranker {self.name!r} in {self._found.folder} could not be loaded on {self.device}: {type(error).__name__}: "
+                    f"{first}. Delete the folder and get it again, or choose another reranker.device= when the device is the trouble.",
+                    model=self.name,
+                ) from error
+
+
+class _quiet(warnings.catch_warnings):  # noqa: N801 - reads as a statement
+    """Without the libraries' warnings: what matters is checked and said by ourselves."""
+
+    def __enter__(self) -> Any:
+        entered = super().__enter__()
+        warnings.simplefilter("ignore")
+        return entered
+
+
+def _encodable(text: str) -> str:
+    """The text without lone surrogates, which no tokenizer takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _check(key: str, value: object, expected: str, lowest: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+        raise SettingError(f"reranker.{key} is {value}; it must be {expected}.", key=f"reranker.{key}")

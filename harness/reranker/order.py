@@ -1,0 +1,54 @@
+"""Scores of the first rows into a new order of the ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.records import Float32Array, IntArray, Ranking
+
+
+def reordered(ranking: Ranking, scores: Float32Array) -> Ranking:
+    """``ranking`` with its first rows in the order of ``scores`` (questions, first rows), equal ones as they stood.
+
+    Rows of -1 stay behind. What was not read stays below in its order, each 1 below what stands before it: the retriever's
+    scores are on another scale.
+    """
+    read = scores.shape[1]
+    rows = ranking.rows.copy()
+    missing = rows < 0
+    falling = np.where(missing[:, :read], -np.inf, scores)
+    order = np.argsort(-falling, axis=1, kind="stable")
+    rows[:, :read] = np.take_along_axis(rows[:, :read], order, axis=1)
+    top = np.take_along_axis(falling, order, axis=1)
+    return Ranking(rows, _extended(top, ranking.depth, missing))
+
+
+def of_documents(chunks: Ranking, documents: Ranking, doc: IntArray, depth: int) -> Ranking:
+    """``documents``, those of the reranked ``chunks`` (all of them read) first, each at its best chunk; then the others as they stood.
+
+    ``doc`` gives the document of each chunk row; the result is cut at ``depth``.
+    """
+    rows = np.full((len(chunks.rows), depth), -1, np.int64)
+    top = np.full((len(chunks.rows), depth), np.nan, np.float32)
+    for i, found in enumerate(chunks.rows):
+        there = found >= 0
+        read, first = np.unique(doc[found[there]], return_index=True)
+        order = np.argsort(first)
+        others = documents.rows[i][~np.isin(documents.rows[i], read) & (documents.rows[i] >= 0)]
+        ordered = np.concatenate([read[order], others])[:depth]
+        scored = chunks.scores[i][there][first[order]][:depth]
+        rows[i, : len(ordered)], top[i, : len(scored)] = ordered, scored
+    return Ranking(rows, _extended(top, depth, rows < 0))
+
+
+def _extended(top: Float32Array, depth: int, missing: np.ndarray) -> Float32Array:
+    """Scores for all columns: ``top`` where it has one, then one less at each step; -inf where ``missing``."""
+    scores = np.full((len(top), depth), np.nan, np.float32)
+    scores[:, : top.shape[1]] = top
+    scores[missing] = -np.inf
+    known = np.isfinite(scores)
+    count = known.sum(axis=1, keepdims=True)
+    least = np.min(np.where(known, scores, np.inf), axis=1, keepdims=True, initial=np.inf)
+    least[count == 0] = 0
+    steps = least - (np.arange(depth) - count + 1)
+    return np.where(np.isnan(scores), steps, scores).astype(np.float32)
