@@ -24,7 +24,7 @@ def test_labels_become_numbers():
     assert cluster_ids([]).shape == (0,)
 
 
-@settings(derandomize=True, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 8), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40),
     st.randoms(),
