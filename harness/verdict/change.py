@@ -62,7 +62,7 @@ def difference_interval(differences: FloatArray, clusters: IntArray, risk: float
         return Interval(mean, None, None)
     sums, sizes = cluster_sums(differences[None, :], clusters)
     if int((np.abs(sums[0]) > 1e-9).sum()) >= _FEW:
-        return mean_intervals(differences[None, :], clusters, risk)[0]
+        return mean_intervals(differences[None, :], clusters, risk, share=False)[0]
     of_cluster = sums[0] / sizes
     losing, gaining = of_cluster < -1e-9, of_cluster > 1e-9
     moved = np.abs(of_cluster[losing | gaining])
