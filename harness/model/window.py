@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.errors import SettingError
 from harness.model.rows import portions
-from harness.records import IntArray
+from harness.records import Float32Array, FloatArray, IntArray
 
 
 class Seen(NamedTuple):
@@ -22,6 +24,30 @@ class Seen(NamedTuple):
     tokens: IntArray
     seen_tokens: IntArray
     seen_chars: IntArray
+
+
+class Pieces(NamedTuple):
+    """Texts read to their end, a window at a time.
+
+    ``ids``: int64, what the model gets of each piece. ``first``: int64 (texts,), the place of each text's first
+    piece; those of a text stand together. ``sizes``: int64 (pieces,), tokens of the text in each. ``tokens``: int64
+    (texts,), tokens of each text.
+    """
+
+    ids: list[IntArray]
+    first: IntArray
+    sizes: IntArray
+    tokens: IntArray
+
+    def sums(self, rows: Float32Array) -> FloatArray:
+        """float64 (texts, dim): the rows of each text's pieces, added up, each as often as it has tokens of the text.
+
+        Without the weights a last piece of three words would say as much as all that went before it.
+        """
+        if len(self.ids) == len(self.first):
+            return rows.astype(np.float64)
+        weights = np.maximum(self.sizes, 1).astype(np.float64)
+        return np.add.reduceat(rows * weights[:, np.newaxis], self.first, axis=0)
 
 
 class Window:
@@ -52,6 +78,27 @@ class Window:
         tokens, seen_tokens, seen_chars = counts.T
         return Seen(ids, tokens.copy(), seen_tokens.copy(), seen_chars.copy())
 
+    def read_all(self, texts: Sequence[str], prompt: str) -> Pieces:
+        """All of every text, in as few pieces as fit; the prompt stands before each, and no token is in two.
+
+        Raises ``SettingError`` when the prompt leaves no room in the window.
+        """
+        ids: list[IntArray] = []
+        sizes: list[int] = []
+        first = np.zeros(len(texts), dtype=np.int64)
+        for start, portion in portions(texts):
+            encodings = self._tokenizer.encode_batch(
+                [prompt + text for text in portion], add_special_tokens=False
+            )
+            for i, encoding in enumerate(encodings, start):
+                first[i] = len(ids)
+                for size, piece in self._cut(encoding, prompt):
+                    sizes.append(size)
+                    ids.append(piece)
+        counts = np.array(sizes, dtype=np.int64)
+        tokens = np.add.reduceat(counts, first) if len(texts) else counts
+        return Pieces(ids, first, counts, tokens)
+
     def prompt_tokens(self, prompt: str) -> int:
         """The tokens before a text's own: those of the prompt and the special ones that open every text."""
         if not prompt:
@@ -61,10 +108,7 @@ class Window:
 
     def _count(self, text: str, encoding: Any, prompt_chars: int) -> tuple[int, int, int]:
         total = len(encoding)
-        first = 0
-        # A token that spans the border (a blank and the word after it) belongs to the text.
-        while prompt_chars and first < total and _span(encoding, first)[1] <= prompt_chars:
-            first += 1
+        first = _of_prompt(encoding, prompt_chars)
         if self._budget is None or total <= self._budget:
             return total - first, total - first, len(text)
         seen = max(self._budget - first, 0)
@@ -78,6 +122,43 @@ class Window:
         if self._budget is not None:
             encoding.truncate(self._budget)
         return np.array(self._tokenizer.post_process(encoding).ids, dtype=np.int64)
+
+    def _cut(self, encoding: Any, prompt: str) -> Iterator[tuple[int, IntArray]]:
+        """The tokens of the text in each of its pieces, and the piece's ids."""
+        first = _of_prompt(encoding, len(prompt))
+        total = len(encoding) - first
+        if self._budget is None or len(encoding) <= self._budget:
+            yield total, self._ids(encoding)
+            return
+        room = self._budget - first
+        if room < 1:
+            raise SettingError(
+                f"model.long_chunks is window, and the prompt {prompt!r} takes all {self._budget} tokens of the model's window "
+                "(special ones aside). Raise model.max_tokens or set model.prompts=none.",
+                key="model.long_chunks",
+            )
+        before, after = self._frame
+        ids = np.array(encoding.ids, dtype=np.int64)
+        for start in range(first, len(ids), room):
+            own = ids[start : start + room]
+            yield len(own), np.concatenate([before, ids[:first], own, after])
+
+    @cached_property
+    def _frame(self) -> tuple[IntArray, IntArray]:
+        """The special ids before and after every text."""
+        plain = self._tokenizer.encode("a", add_special_tokens=False)
+        bare, framed = plain.ids, self._tokenizer.post_process(plain).ids
+        places = range(len(framed) - len(bare) + 1)
+        lead = next(place for place in places if framed[place : place + len(bare)] == bare)
+        return np.array(framed[:lead], np.int64), np.array(framed[lead + len(bare) :], np.int64)
+
+
+def _of_prompt(encoding: Any, prompt_chars: int) -> int:
+    """How many tokens are the prompt's; one that spans the border (a blank and the word after it) is the text's."""
+    first = 0
+    while prompt_chars and first < len(encoding) and _span(encoding, first)[1] <= prompt_chars:
+        first += 1
+    return first
 
 
 def _span(encoding: Any, token: int) -> tuple[int, int]:

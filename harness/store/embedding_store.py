@@ -39,13 +39,13 @@ class EmbeddingStore:
     def space(self, identity: Mapping[str, Any], role: Role) -> Space:
         """The embeddings of one model in one role.
 
-        The other role's prompt is no part of the key: another question prompt must not cost the passages.
+        What concerns the other role alone is no part of the key: another question prompt must not cost the passages.
         """
-        other = "query_prompt" if role == "document" else "document_prompt"
+        others = {"query_prompt"} if role == "document" else {"document_prompt", "long_chunks"}
         key: dict[str, Any] = {
             "scheme": _SCHEME,
             "role": role,
-            "model": {k: v for k, v in identity.items() if k != other},
+            "model": {k: v for k, v in identity.items() if k not in others},
         }
         if self.dtype != "float32":
             key["dtype"] = self.dtype

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -47,6 +47,20 @@ class Encoder(Protocol):
         """Vectors of questions."""
 
 
+@runtime_checkable
+class Derived(Protocol):
+    """A model whose vectors are made of another one's at no cost: those of the other one are kept."""
+
+    def whole(self) -> Encoder:
+        """The other one, or itself."""
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        """Its own vectors from those of ``whole``."""
+
+    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
+        """Raises ``ModelError`` for passages that it refuses, by what ``whole`` saw of them."""
+
+
 class CachedModel:
     """A model that computes no text twice; it keeps the same promises as the model it wraps.
 
@@ -61,6 +75,8 @@ class CachedModel:
         self.embed_seconds = 0.0
         self.embed_tokens = 0
         self._model = model
+        self._derived = model if isinstance(model, Derived) else None
+        self._kept: Encoder = model if self._derived is None else self._derived.whole()
         self._store = store
         self._spaces: dict[Role, Space] = {}
         self._is_live = False
@@ -79,13 +95,18 @@ class CachedModel:
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; only those that were never computed cost anything."""
-        return self._encode(texts, "document", self._model.encode_documents)
+        encoded = self._encode(texts, "document")
+        if self._derived is None:
+            return encoded
+        self._derived.check(encoded, texts)
+        return self._derived.cut(encoded)
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions; only those that were never computed cost anything."""
         if self._is_live:
             return self._model.encode_queries(texts)
-        return self._encode(texts, "query", self._model.encode_queries)
+        encoded = self._encode(texts, "query")
+        return encoded if self._derived is None else self._derived.cut(encoded)
 
     @contextmanager
     def live(self) -> Iterator[None]:
@@ -107,10 +128,9 @@ class CachedModel:
     def copy(self, texts: Sequence[str], role: Role, store: EmbeddingStore) -> None:
         """Puts the vectors of ``texts`` into another store too. Raises ``StoreError`` when it can't be written."""
         unique, first, _ = _unique(texts)
-        encode = self.encode_documents if role == "document" else self.encode_queries
-        encoded = encode([texts[i] for i in first.tolist()])
-        space = store.space(self.identity(), role)
-        store.prepare(space, self.identity(), role)
+        encoded = self._encode([texts[i] for i in first.tolist()], role)
+        space = store.space(self._kept.identity(), role)
+        store.prepare(space, self._kept.identity(), role)
         self._keep(space, role, unique, encoded)
 
     @property
@@ -142,12 +162,11 @@ class CachedModel:
 
     def _space(self, role: Role) -> Space:
         if role not in self._spaces:
-            self._spaces[role] = self._store.space(self.identity(), role)
+            self._spaces[role] = self._store.space(self._kept.identity(), role)
         return self._spaces[role]
 
-    def _encode(
-        self, texts: Sequence[str], role: Role, encode: Callable[[Sequence[str]], Encoded]
-    ) -> Encoded:
+    def _encode(self, texts: Sequence[str], role: Role) -> Encoded:
+        """The vectors that are kept, before anything is cut off them."""
         unique, first, inverse = _unique(texts)
         space = self._space(role)
         # Without repetitions the rows are put where they belong at once: no second copy of a million vectors.
@@ -155,11 +174,11 @@ class CachedModel:
         result, found = space.find(unique, places)
         missing = np.flatnonzero(~found)
         if len(missing):
-            self._store.prepare(space, self.identity(), role)
+            self._store.prepare(space, self._kept.identity(), role)
             lengths = np.fromiter((len(texts[first[i]]) for i in missing), dtype=np.int64, count=len(missing))
             # Longest first: slices of like length need little padding, and the estimate of what remains is cautious.
             missing = missing[np.argsort(-lengths, kind="stable")]
-            for rows, part in self._slices(texts, first, missing, role, encode):
+            for rows, part in self._slices(texts, first, missing, role):
                 self._keep(space, role, unique[rows], part)
                 put(result, places[rows], self._store.as_kept(part))
             space.tidy()
@@ -175,18 +194,22 @@ class CachedModel:
         first: IntArray,
         missing: IntArray,
         role: Role,
-        encode: Callable[[Sequence[str]], Encoded],
     ) -> Iterator[tuple[IntArray, Encoded]]:
         size, start = SLICE_TEXTS, 0
+        encode = self._kept.encode_documents if role == "document" else self._kept.encode_queries
         with bar("embedding", len(missing), "chunks" if role == "document" else "questions") as progress:
             while start < len(missing):
                 rows = missing[start : start + size]
                 began = time.perf_counter()
-                part = encode([texts[i] for i in first[rows].tolist()])
+                given = [texts[i] for i in first[rows].tolist()]
+                part = encode(given)
                 seconds = time.perf_counter() - began
                 self.embed_seconds += seconds
                 self.embed_tokens += int(part.seen_tokens.sum())
                 yield rows, part
+                if self._derived is not None and role == "document":
+                    # The longest come first, so what is refused is refused at once.
+                    self._derived.check(part, given)
                 progress.update(len(rows))
                 start += len(rows)
                 size = min(size * 2, LARGEST_SLICE) if seconds < _SLICE_SECONDS else size
@@ -197,7 +220,7 @@ class CachedModel:
                 space.add(hashes, part)
             except FileNotFoundError:
                 # Somebody removed the folder while the model was at work.
-                self._store.prepare(space, self.identity(), role)
+                self._store.prepare(space, self._kept.identity(), role)
                 space.add(hashes, part)
         except OSError as error:
             kept = sum(len(shard) for shard in space.shards())
