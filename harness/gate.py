@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from harness import command, parts, pipeline, production
 from harness.command import Words
 from harness.errors import HarnessError, SettingError, StoreError
+from harness.outcomes import scored_under
 from harness.production import Production
 from harness.records import IntArray
 from harness.settings import plain_settings_hold
@@ -116,12 +117,8 @@ def _scored(config: DictConfig, primary: str) -> tuple[dict[str, float], int]:
     plain_settings_hold(config)
     made = parts.parts(config)
     result = pipeline.evaluate(made, parts.cut_offs(config), primary)
-    kind, name = (
-        ("document", primary.removeprefix("document_"))
-        if primary.startswith("document_")
-        else ("span", primary)
-    )
-    scores = result.scores[kind] if kind in result.scores else next(iter(result.scores.values()))  # type: ignore[index]  # one of the two kinds
+    kind, name = scored_under(primary, result.scores)
+    scores = result.scores[kind]
     values = scores.values[name]
     kept = ~np.isnan(values)
     ids = [question_id for question_id, keep in zip(scores.question_ids, kept, strict=True) if keep]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from harness.errors import SettingError
 from harness.finished import FinishedCell, FinishedSweep
 from harness.mistakes import closest
+from harness.records import Kind
 from harness.verdict import Outcomes
 
 _AT_ROWS = re.compile(r"(.+_at_)\d+")
@@ -68,26 +69,28 @@ def _cut_by(content: Mapping[str, Any]) -> str:
     return str(config.get("chunker") if "chunks" in content["health"] else config["retriever"])
 
 
+def scored_under(metric: str, kinds: Collection[Kind]) -> tuple[Kind, str]:
+    """The kind of question that a flat name speaks of, and the metric's own name: ``document_`` marks one where there are both kinds."""
+    if metric.startswith("document_"):
+        return "document", metric.removeprefix("document_")
+    return ("span" if "span" in kinds else "document"), metric
+
+
 def _at(metric: str, k: int | None) -> str:
     found = _AT_ROWS.fullmatch(metric)
     return metric if k is None or found is None else f"{found[1]}{k}"
 
 
 def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    kind, name = "span", metric
-    if metric.startswith("document_"):
-        kind, name = "document", metric.removeprefix("document_")
+    kinds = cell.questions["kind"].astype(str)
+    kind, name = scored_under(metric, cast(set[Kind], set(kinds)))
     if name not in cell.questions:
         known = [key for key, column in cell.questions.items() if column.dtype.kind == "f"]
         raise SettingError(
             f"{metric} was not measured in {cell.name}.{closest(metric, known)} Metrics at other k or budgets need a new sweep.",
             key="metric",
         )
-    values = cell.questions[name].astype(np.float64)
-    kinds = cell.questions["kind"].astype(str)
-    if "span" in kinds and "document" in kinds:
-        values = np.where(kinds == kind, values, np.nan)
-    return values
+    return np.where(kinds == kind, cell.questions[name].astype(np.float64), np.nan)
 
 
 def _refuse_row_metric(cells: Sequence[FinishedCell], metric: str) -> None:

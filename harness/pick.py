@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness import command, deployment, production
 from harness.concluding import judged_of
+from harness.confirming import confirm
 from harness.deciding import LIMITS, Decision, checked_order, decide
 from harness.errors import HarnessError, SettingError
 from harness.finished import FinishedCell
@@ -51,6 +52,9 @@ def _run(config: DictConfig) -> int:
         terminal.say_all(terminal.wrapped(sentence, "", ""))
     if decision.choice is None:
         return 1
+    if config.confirm.file is not None:
+        found = confirm(decision, Path(str(config.confirm.file)))
+        terminal.say_all(terminal.wrapped(words.confirmed(found), "", ""))
     if decision.change == "keep":
         return 0
     path = Path(str(config.output))

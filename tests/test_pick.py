@@ -244,6 +244,23 @@ def test_mistakes_with_the_gate_are_sentences(picked, words, said):
     assert "Traceback" not in run.stderr
 
 
+def test_a_choice_is_confirmed_on_questions_that_it_never_saw(tmp_path):
+    """Half of the sample's questions choose, the other half confirms; every look is counted; what was seen before is refused."""
+    lines = (SAMPLE / "golden.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "choose.jsonl").write_text("".join(lines[:160]), encoding="utf-8")
+    (tmp_path / "confirm.jsonl").write_text("".join(lines[160:]), encoding="utf-8")
+    place = Workplace(tmp_path, SAMPLE, tmp_path / "choose.jsonl")
+    assert place.sweep("-m", "chunk=128,512", "corpus=handbook", "tracker=none").returncode == 0
+    first, second = (pick(place, f"confirm.file={tmp_path / 'confirm.jsonl'}") for _ in range(2))
+
+    assert "On 208 questions that nothing was chosen by" in " ".join(first.stdout.split()), first.stderr
+    assert "the first look at them" in " ".join(first.stdout.split())
+    assert "look number 2 at them" in " ".join(second.stdout.split())
+    assert "160 questions that can be scored" in pick(place, f"confirm.file={place.golden}").stderr
+    seen = pick(place, f"confirm.file={SAMPLE / 'golden.jsonl'}")
+    assert "160 of its questions were part of the sweep" in seen.stderr
+
+
 def test_equal_results_go_to_the_cheapest(tmp_path):
     """Where no question tells the cells apart, the one that hands over the least is taken."""
     place = Workplace(tmp_path, tmp_path / "documents", tmp_path / "golden.jsonl")

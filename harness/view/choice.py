@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
+from harness.confirming import Confirmation
 from harness.deciding import Decision
 from harness.verdict import Standing
 from harness.view.table import short
@@ -66,6 +67,17 @@ def _figures(decision: Decision, name: str) -> list[str]:
     costs = {key: decision.costs[name][key] for key in forms}
     shown = ["?" if math.isnan(value) else format(value, forms[key]) for key, value in costs.items()]
     return [*shown, str(decision.k[name])]
+
+
+def confirmed(found: Confirmation) -> str:
+    """What the choice scores on questions that nothing was chosen by."""
+    between = f" ({limits(found.score)})" if limits(found.score) else ""
+    look = (
+        "the first look at them"
+        if found.looks == 1
+        else f"look number {found.looks} at them: each one more makes them less of a test"
+    )
+    return f"On {found.questions:,} questions that nothing was chosen by, it scores {short(found.metric)} {found.score.value:.3f}{between}; {look}."
 
 
 def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[str, str, str]:
