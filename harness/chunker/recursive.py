@@ -60,7 +60,11 @@ class Recursive:
         # Only in a plain map do the counts of pieces add up to that of the text.
         if type(tokens) is TokenMap and len(tokens) < self.size and not self.extra_tokens:
             return trim(document, [span])
-        return trim(document, self._spans(document.text, tokens, span, tuple(self.separators)))
+        return trim(document, self.spans(document.text, tokens, span))
+
+    def spans(self, text: str, tokens: TokenMap, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """The same for a part of a text: the chunks within ``span`` as offsets, with the white space at their ends."""
+        return self._spans(text, tokens, span, tuple(self.separators))
 
     def _spans(
         self, text: str, tokens: TokenMap, span: tuple[int, int], separators: tuple[str, ...]
