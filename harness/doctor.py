@@ -25,6 +25,8 @@ LAUNCHERS = {
     "ray (a cluster)": "hydra-ray-launcher",
 }
 
+_NEVER = " (*: never loaded by this project's tests)"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the report; the exit code is 1 when a sweep of the default configuration can't work here."""
@@ -119,16 +121,18 @@ def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
             continue
         try:
             model = parts.model(config)
+            mark = "*" if config.model.get("untested") else ""
             place = model.place()
             if place is None:
-                missing.append(file.stem)
+                missing.append(f"{file.stem}{mark}")
             else:
                 hashes = ", ".join(digest[:12] for digest in model.identity()["weights"].values())
-                yield True, file.stem, f"{place}; weights sha256 {hashes}"
+                yield True, f"{file.stem}{mark}", f"{place}; weights sha256 {hashes}{_NEVER if mark else ''}"
         except HarnessError as error:
             yield (False if str(config.model.name) == default else None), file.stem, str(error)
     if missing:
-        yield None, "not here", f"{', '.join(missing)}; they come from the hub when they are first used"
+        told = f"{', '.join(missing)}; they come from the hub when they are first used"
+        yield None, "not here", f"{told}{_NEVER}" if "*" in told else told
 
 
 def _installed(package: str) -> bool:

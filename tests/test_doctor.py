@@ -16,6 +16,8 @@ def test_a_healthy_place(workplace):
     said = " ".join(done.stdout.split())
     assert "ok minilm package; weights sha256 53aa51172d14" in said
     assert "ok documents 4 in " in said
+    assert "e5*, " in said
+    assert "(*: never loaded by this project's tests)" in said
     assert "- hub can't be reached: HF_HUB_OFFLINE" in said
     assert len(done.stdout.splitlines()) <= 24
 
