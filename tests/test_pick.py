@@ -89,12 +89,12 @@ def test_every_run_carries_its_verdict(picked):
 
 # MLflow's own classes trip over its own check while they are imported.
 @pytest.mark.filterwarnings("ignore:.*Any type hint:UserWarning")
-def test_the_champion_answers_questions(picked):
+def test_the_champion_answers_questions(picked, monkeypatch):
     """The registered model gives ranked spans of documents, whose text is the documents' own."""
     import mlflow
 
     place, _ = picked
-    mlflow.set_tracking_uri(f"sqlite:///{place.root}/mlruns/mlflow.db")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{place.root}/mlruns/mlflow.db")
     champion = mlflow.pyfunc.load_model("models:/retriever@champion")
     (hits,) = champion.predict(["Can I send a sensor back?"])
 

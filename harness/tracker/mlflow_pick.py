@@ -49,10 +49,9 @@ def register(uri: str, run_id: str, name: str, code: Path, deployment: Path, que
 
     ``code`` is the file that MLflow loads the model from, ``question`` the input example. Raises ``StoreError``.
     """
-    with store_errors(uri), _quiet():
+    with store_errors(uri), _quiet(), _at(uri):
         import mlflow
 
-        mlflow.set_tracking_uri(uri)
         with mlflow.start_run(run_id=run_id, log_system_metrics=False):
             logged = mlflow.pyfunc.log_model(
                 name=ALIAS,
@@ -67,6 +66,21 @@ def register(uri: str, run_id: str, name: str, code: Path, deployment: Path, que
         made = client.create_model_version(name, logged.model_uri, run_id, model_id=logged.model_id)
         client.set_registered_model_alias(name, ALIAS, str(made.version))
         return int(made.version)
+
+
+@contextmanager
+def _at(uri: str) -> Iterator[None]:
+    """MLflow's own functions speak to ``uri`` while the block runs; they know no other way than one address for the whole process."""
+    import mlflow
+
+    before = os.environ.get("MLFLOW_TRACKING_URI")
+    mlflow.set_tracking_uri(uri)
+    try:
+        yield
+    finally:
+        mlflow.set_tracking_uri("")
+        if before is not None:
+            os.environ["MLFLOW_TRACKING_URI"] = before
 
 
 @contextmanager
