@@ -79,6 +79,7 @@ def _at(uri: str) -> Iterator[None]:
         yield
     finally:
         mlflow.set_tracking_uri("")
+        os.environ.pop("MLFLOW_TRACKING_URI", None)
         if before is not None:
             os.environ["MLFLOW_TRACKING_URI"] = before
 
