@@ -14,6 +14,7 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from harness import cutting, parts
+from harness.context import with_context
 from harness.errors import InputError, SettingError
 from harness.foreign.own import brings_chunks
 from harness.records import Chunks, Document, Encoded
@@ -42,7 +43,8 @@ def save(config: DictConfig, folder: Path) -> None:
     (folder / _CONFIG).write_text(json.dumps(settings, indent=1, ensure_ascii=False), encoding="utf-8")
     with (folder / _DOCUMENTS).open("w", encoding="utf-8") as file:
         for document in made.inputs.documents:
-            entry = [document.doc_id, document.text, document.title, document.embed_prefix]
+            title = document.title or document.metadata.get("title") or ""  # all that ``context`` reads of either
+            entry = [document.doc_id, document.text, title, document.embed_prefix]
             file.write(json.dumps(entry, ensure_ascii=True) + "\n")
     if made.retriever.uses_model:
         texts = list(made.chunks.embed_texts(np.arange(len(made.chunks))))
@@ -59,7 +61,9 @@ def load(folder: Path) -> Deployed:
         raise InputError(f"{folder} holds no deployed configuration ({error}).", path=folder) from error
     tokenizer = load_tokenizer(str(config.tokenizer))
     maps = tokenizer.map([document.text for document in documents])
-    chunks = cutting.cut(documents, maps, parts.chunker(config))
+    chunks = with_context(
+        cutting.cut(documents, maps, parts.chunker(config)), str(config.get("context", "none"))
+    )
     return Deployed(config, chunks, _store(config, folder))
 
 

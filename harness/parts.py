@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.chunker import Chunker
+from harness.context import with_context
 from harness.corpus import Loaded
 from harness.cutting import cut
 from harness.errors import HarnessError, SettingError
@@ -102,18 +103,12 @@ def settings_hold(config: DictConfig) -> None:
 
 def inputs(config: DictConfig) -> Inputs:
     """Documents and questions, loaded once per process for the same settings."""
-    return _inputs(_key(config, "corpus"), _key(config, "golden"), str(config.tokenizer), str(config.cache))
+    return _inputs(*_given(config))
 
 
 def chunks(config: DictConfig) -> Chunks:
     """The corpus cut by the cell's chunker, once per process for the same settings."""
-    return _chunks(
-        _key(config, "corpus"),
-        _key(config, "golden"),
-        str(config.tokenizer),
-        str(config.cache),
-        _key(config, "chunker"),
-    )
+    return _chunks(*_given(config), _key(config, "chunker"), str(config.context))
 
 
 def chunker(config: DictConfig) -> Chunker:
@@ -160,6 +155,10 @@ def cut_offs(config: DictConfig) -> list[int]:
             f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k"
         )
     return sorted(set(ks))
+
+
+def _given(config: DictConfig) -> tuple[str, str, str, str]:
+    return _key(config, "corpus"), _key(config, "golden"), str(config.tokenizer), str(config.cache)
 
 
 def _key(config: DictConfig, group: str) -> str:
@@ -217,7 +216,9 @@ def _inputs(corpus: str, golden: str, tokenizer: str, cache: str) -> Inputs:
 
 
 @lru_cache(maxsize=8)
-def _chunks(corpus: str, golden: str, tokenizer: str, cache: str, chunker: str) -> Chunks:
+def _chunks(corpus: str, golden: str, tokenizer: str, cache: str, chunker: str, context: str) -> Chunks:
+    if context != "none":
+        return with_context(_chunks(corpus, golden, tokenizer, cache, chunker, "none"), context)
     given = _inputs(corpus, golden, tokenizer, cache)
     return cut(given.documents, given.tokens, _made(chunker))
 

@@ -28,7 +28,7 @@ from harness.unused import UNUSED
 GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker", "metrics")
 # Written out in full: whoever deploys reads them here.
 _IN_FULL = ("chunker", "model", "index", "retriever", "reranker")
-_PLAIN = ("chunk", "overlap", "k", "tokenizer", "backend", "precision", "cache_dtype")
+_PLAIN = ("chunk", "overlap", "context", "k", "tokenizer", "backend", "precision", "cache_dtype")
 _HEAD = """\
 # One retrieval configuration, written by `python -m harness.pick`.
 # Run it again:      python -m harness --config-dir {folder} --config-name {name}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -104,6 +105,9 @@ class Chunks:
 
     ``complete`` False: these are only the chunks that came back from a retriever with chunks of its own; what else it holds is not known.
     After the documents then stand, out of order, those made up for rows that are in no document.
+
+    ``context``: for each row what is put before its text, after the document's ``embed_prefix``, when it is embedded or indexed (the
+    headings above it and a line end); nothing where it is left out. Like the prefix it is in no span and no size.
     """
 
     documents: Sequence[Document]
@@ -112,6 +116,7 @@ class Chunks:
     end: IntArray
     tokens: IntArray
     complete: bool = True
+    context: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.doc)
@@ -131,17 +136,25 @@ class Chunks:
         return str(self.documents[self.doc[row]].text[self.start[row] : self.end[row]])
 
     def embed_text(self, row: int) -> str:
-        """The text that is embedded or indexed: the document's prefix, then the chunk's text."""
-        return str(self.documents[self.doc[row]].embed_prefix) + self.text(row)
+        """The text that is embedded or indexed: the document's prefix, the row's context, then the chunk's text."""
+        context = self.context[row] if self.context else ""
+        return f"{self.documents[self.doc[row]].embed_prefix}{context}{self.text(row)}"
+
+    @cached_property
+    def chars_before(self) -> IntArray:
+        """int64 (rows,): characters of each embedded text that stand before the chunk's own."""
+        prefixes = np.array([len(document.embed_prefix) for document in self.documents], np.int64)[self.doc]
+        return prefixes + np.fromiter(map(len, self.context), np.int64) if self.context else prefixes
 
     def embed_texts(self, rows: IntArray) -> Iterator[str]:
         """The texts that are embedded or indexed, one after the other, without holding them."""
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[first : first + _ROWS_AT_ONCE]
             spans = (self.doc[some].tolist(), self.start[some].tolist(), self.end[some].tolist())
-            for doc, start, end in zip(*spans, strict=True):
+            contexts = [self.context[row] for row in some.tolist()] if self.context else repeat("", len(some))
+            for doc, start, end, context in zip(*spans, contexts, strict=True):
                 document = self.documents[doc]
-                yield document.embed_prefix + document.text[start:end]
+                yield f"{document.embed_prefix}{context}{document.text[start:end]}"
 
 
 class Encoded(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from harness.context import check_context
 from harness.errors import SettingError
 
 _SMALLEST = {"chunk": 1, "overlap": 0}
@@ -25,6 +26,7 @@ def plain_settings_hold(config: DictConfig) -> None:
     for key in _SWITCHES:
         if not isinstance(config[key], bool):
             raise SettingError(f"{key} is {_shown(config[key])}; it must be true or false.", key=key)
+    check_context(config.context)
     unset = _missing(OmegaConf.to_container(config, resolve=False))
     if unset:
         raise SettingError(f"{unset} is not set, and it has no default. Give it: {unset}=...", key=unset)

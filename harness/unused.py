@@ -14,6 +14,8 @@ UNUSED = "-"
 
 # Settings that act only through a group: they matter where the chosen option mentions them.
 _THROUGH = {"chunk": "chunker", "overlap": "chunker", "backend": "model", "precision": "model"}
+# Settings that act beside a group, whichever option is chosen: they matter where the group does.
+_BESIDE = {"cache_dtype": "model", "context": "chunker"}
 _ABSENT = object()
 
 
@@ -23,7 +25,7 @@ def unused_by(config: DictConfig, key: str) -> str | None:
     ``config`` is the cell's, its interpolations not resolved.
     """
     key = key.lstrip("+~")
-    group = _THROUGH.get(key, "model" if key == "cache_dtype" else key.partition(".")[0])
+    group = _THROUGH.get(key, _BESIDE.get(key, key.partition(".")[0]))
     if group in _without(config):
         return "retriever"
     if key in _THROUGH:

@@ -45,9 +45,7 @@ def unseen_tokens(chunks: Chunks, encoded: Encoded) -> float:
     are taken as spread evenly, over its seen characters and over its unseen ones, and each character is counted once.
     """
     seen = seen_part(chunks, encoded)
-    prefix = np.array([len(document.embed_prefix) for document in chunks.documents], dtype=np.int64)[
-        chunks.doc
-    ]
+    prefix = chunks.chars_before
     read = np.minimum(encoded.seen_chars, prefix + chunks.end - chunks.start)
     head_density = encoded.seen_tokens / np.maximum(read, 1)
     tail = prefix + chunks.end - chunks.start - read

@@ -14,10 +14,9 @@ from harness.records import Chunks, Encoded, IntArray
 def seen_part(chunks: Chunks, encoded: Encoded) -> Chunks:
     """The chunks, each ending where the model stopped reading.
 
-    The document's ``embed_prefix`` is read first and takes its room in the window.
+    What is put before its text (a title, the headings above it) is read first and takes its room in the window.
     """
-    prefix = np.array([len(document.embed_prefix) for document in chunks.documents], dtype=np.int64)
-    read = np.maximum(encoded.seen_chars - prefix[chunks.doc], 0) if len(chunks) else encoded.seen_chars
+    read = np.maximum(encoded.seen_chars - chunks.chars_before, 0) if len(chunks) else encoded.seen_chars
     return replace(chunks, end=np.minimum(chunks.end, chunks.start + read))
 
 

@@ -53,6 +53,8 @@ class KeptRetriever:
         spans = hashlib.sha256()
         for column in (chunks.doc, chunks.start, chunks.end):
             spans.update(np.ascontiguousarray(column, np.int64).tobytes())
+        for line in chunks.context:
+            spans.update(f"{line}\0".encode("utf-8", "surrogatepass"))
         key = {
             "scheme": _SCHEME,
             "settings": self._settings,
