@@ -38,6 +38,9 @@ from harness.store.reranker import KeptReranker
 from harness.store.token_maps import kept_maps
 from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
+from harness.unused import unused_by
+
+_EXACT = {"_target_": "harness.index.exact.ExactIndex", "block_mb": 32}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of one cell."""
+    """The parts of one cell. ``exact``: the same retriever with exact search, where ``index`` may miss something that it uses."""
 
     inputs: Inputs
     chunks: Chunks
@@ -65,6 +68,7 @@ class Parts:
     retriever: KeptRetriever | ForeignRetriever
     reranker: KeptReranker
     metrics: Metrics
+    exact: KeptRetriever | None = None
 
     def searching(self) -> KeptRetriever | ForeignRetriever | RerankedRetriever:
         """What ranks in this cell: the retriever, with the reranker behind it where there is one."""
@@ -82,6 +86,7 @@ def parts(config: DictConfig) -> Parts:
         model=model(config),
         inputs=inputs(config),
         chunks=uncut(inputs(config).documents) if brings_chunks(config) else chunks(config),
+        exact=_exact(config),
     )
 
 
@@ -127,10 +132,22 @@ def retriever(config: DictConfig) -> KeptRetriever | ForeignRetriever:
     """The retriever behind the store of its rankings; one with chunks of its own is asked every time."""
     if brings_chunks(config):
         return ForeignRetriever(new(config, "retriever"), _tokenizer(str(config.tokenizer)))
+    return _kept(config, _key(config, "index"))
+
+
+def _kept(config: DictConfig, index: str) -> KeptRetriever:
     made, settings = new(config, "retriever"), {"retriever": _key(config, "retriever")}
     if made.uses_model:
-        settings |= {"index": _key(config, "index"), "cache_dtype": str(config.cache_dtype)}
+        settings |= {"index": index, "cache_dtype": str(config.cache_dtype)}
     return KeptRetriever(made, Path(str(config.cache)) / "rankings", settings, inputs(config).corpus.digest)
+
+
+def _exact(config: DictConfig) -> KeptRetriever | None:
+    """The retriever with exact search, where the cell's own index may miss something."""
+    if unused_by(config, "index") or new(config, "index").is_exact:
+        return None
+    # As index=exact has it: its rankings are kept under the same name.
+    return _kept(config, json.dumps(_EXACT, sort_keys=True))
 
 
 def tracker(config: DictConfig) -> Tracker:

@@ -13,6 +13,7 @@ import numpy as np
 from harness.foreign.asking import ForeignRetriever
 from harness.foreign.problems import Problems
 from harness.index.boundary import unsettled
+from harness.index.exact import ExactIndex
 from harness.metrics import Metrics
 from harness.metrics.health import health
 from harness.parts import Parts
@@ -96,20 +97,13 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
                 encoded=encoded,
                 primary=primary,
             )
+    spent = {count: value - before[count] for count, value in parts.model.counts().items()}
+    with timed(seconds, "metrics"):
+        figures |= _about_vectors(parts, questions, rankings, 5 if 5 in ks else max(ks))
     figures = health(chunks, encoded, labels.questions) | figures
-    if parts.retriever.uses_model and parts.model.is_rounded:
-        k = 5 if 5 in ks else max(ks)
-        # Half precision must not change a ranking in silence.
-        figures["unsettled_questions"] = sum(
-            int(unsettled(*_decided(parts, questions[kind], kind, ranking, k)).sum())
-            for kind, ranking in rankings.items()
-        )
-    if parts.retriever.uses_model and (agreement := parts.model.agreement()) is not None:
-        figures["vector_agreement"] = agreement
     measured = dict(parts.retriever.measurements())
     if "index_mb" in measured:
         figures["index_mb"] = measured["index_mb"]
-    spent = {count: value - before[count] for count, value in parts.model.counts().items()}
     # The retriever embeds and builds on its first search; what is left is searching.
     seconds |= {"embed": spent.pop("embed_seconds"), "index": measured.get("index_seconds", 0.0)}
     if parts.reranker.depth:
@@ -147,6 +141,23 @@ def _ranked(
         depth = min(2 * depth, rows)
 
 
+def _about_vectors(
+    parts: Parts, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], k: int
+) -> dict[str, float]:
+    """What rounding, low precision and the index do to the first ``k`` rows: none of it may change a ranking in silence."""
+    figures: dict[str, float] = {}
+    if parts.retriever.uses_model and parts.model.is_rounded:
+        figures["unsettled_questions"] = sum(
+            int(unsettled(*_decided(parts, questions[kind], kind, ranking, k)).sum())
+            for kind, ranking in rankings.items()
+        )
+    if parts.retriever.uses_model and (agreement := parts.model.agreement()) is not None:
+        figures["vector_agreement"] = agreement
+    if parts.exact is not None:
+        figures["index_recall"] = _index_recall(parts, parts.exact, questions, k)
+    return figures
+
+
 def _decided(
     parts: Parts, questions: Sequence[Question], kind: Kind, ranking: Ranking, k: int
 ) -> tuple[Ranking, int]:
@@ -155,6 +166,25 @@ def _decided(
         return ranking, k
     texts, cut = [question.text for question in questions], max(parts.reranker.depth, k)
     return parts.retriever.search(texts, max(ranking.depth, cut), documents=kind == "document"), cut
+
+
+def _index_recall(
+    parts: Parts, exact: KeptRetriever, questions: Mapping[Kind, Sequence[Question]], k: int
+) -> float:
+    """The share of the first ``k`` rows by exact search that the cell's index finds too; of all that a reranker reads, where there is one."""
+    exact.build(parts.chunks, parts.model, ExactIndex())
+    found = wanted = 0
+    for kind, asked in questions.items():
+        texts, cut = [question.text for question in asked], max(k, parts.reranker.depth)
+        ours, theirs = (
+            retriever.search(texts, cut, documents=kind == "document").rows
+            for retriever in (parts.retriever, exact)
+        )
+        wanted += int((theirs >= 0).sum())
+        found += sum(
+            len(np.intersect1d(mine[mine >= 0], right)) for mine, right in zip(ours, theirs, strict=True)
+        )
+    return found / wanted if wanted else 1.0
 
 
 def _latency(parts: Parts, searching: Searching, questions: Sequence[Question]) -> dict[str, float]:

@@ -15,6 +15,10 @@ from harness.records import Float32Array, IntArray, Ranking
 class Index(Protocol):
     """A searchable set of vectors. One vector may stand for several rows (equal texts)."""
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is ever missed; where not, the cell's rankings are compared with those of exact search."""
+
     def build(self, vectors: Float32Array, vector_of_row: IntArray) -> None:
         """Takes ``vectors`` float32 (unique, dim) of unit length; row ``i`` has the vector ``vector_of_row[i]``."""
 
@@ -28,7 +32,7 @@ class Index(Protocol):
     def first_ranks(
         self, queries: Float32Array, relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank (from 1) of the best of ``relevant[i]`` in the whole ranking of query ``i``; 0 where that is empty.
+        """Rank (from 1) of the best of ``relevant[i]`` in the whole ranking of query ``i``; 0 where none is in it.
 
         int64 (queries,). ``relevant`` holds rows, or groups when ``groups`` is given.
         """

@@ -24,6 +24,8 @@ class ExactIndex:
     read in blocks, and products are summed in float32.
     """
 
+    is_exact = True
+
     def __init__(self, block_mb: float = 32) -> None:
         if block_mb <= 0:
             raise SettingError(

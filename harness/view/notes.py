@@ -46,6 +46,24 @@ def precision(name: str, content: Mapping[str, Any]) -> str | None:
     )
 
 
+# Below this share of what exact search finds, a cell's loss may be its index's.
+_NOTABLE_LOSS = 0.99
+
+
+def approximate(name: str, content: Mapping[str, Any]) -> str | None:
+    """What the index misses of what exact search finds, or None where that is next to nothing."""
+    recall = content["health"].get("index_recall", 1.0)
+    if recall >= _NOTABLE_LOSS:
+        return None
+    index = content["params"]["index"]
+    key = next((key for key in ("ef", "candidates") if key in content["config"]["index"]), "")
+    more = f"a larger index.{key} or " if key else ""
+    return (
+        f"{name}: index={index} brings only {recall:.1%} of the first rows that exact search finds. What is lost there is the index's "
+        f"fault and not the model's: compare with {more}index=exact before judging."
+    )
+
+
 # How the figures of a retriever with chunks of its own are said, and what they lead to.
 _WRONG = {
     "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
@@ -104,7 +122,7 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 # What there may be to say of a cell.
-OF_CELLS = (truncation, rounding, precision, own_chunks)
+OF_CELLS = (truncation, rounding, precision, approximate, own_chunks)
 
 
 def cell_note(name: str, content: Mapping[str, Any], primary: str) -> str:

@@ -1,0 +1,112 @@
+"""Candidates for the best vectors into rankings: what indexes that don't look at everything have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.records import Float32Array, IntArray, Ranking
+
+# So many queries at a time: the vectors of all their candidates are held at once.
+_QUERIES = 32
+
+
+class _Found(NamedTuple):
+    """All items that come back for some queries, by query, then in their order; columns of equal length."""
+
+    query: IntArray
+    item: IntArray
+    score: Float32Array
+    place: IntArray
+
+
+class CandidateIndex:
+    """The base of an index that finds candidates for each query; no vector but these ever comes back.
+
+    ``candidates``: vectors at most for each query, however many rows are asked for, so a smaller depth is a cut. ``exact_scores``: they are
+    ordered by exact inner products; else by what the search itself gives. A subclass has ``_prepare`` and ``_candidates``.
+    """
+
+    is_exact = False
+
+    def __init__(self, candidates: int, *, exact_scores: bool) -> None:
+        self._count = candidates
+        self._exact_scores = exact_scores
+
+    def build(self, vectors: Float32Array, vector_of_row: IntArray) -> None:
+        """Takes ``vectors`` (unique, dim), float32 or float16, maybe on disk; row ``i`` has the vector ``vector_of_row[i]``."""
+        self._vectors = vectors
+        self._rows = np.argsort(vector_of_row, kind="stable")
+        self._begins = np.searchsorted(vector_of_row[self._rows], np.arange(len(vectors) + 1))
+        self._prepare(vectors)
+
+    def search(self, queries: Float32Array, depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` best rows (or groups) among the candidates; -1 behind the last."""
+        rows = np.full((len(queries), depth), -1, np.int64)
+        scores = np.full((len(queries), depth), -np.inf, np.float32)
+        for found in self._found(queries, groups):
+            kept = found.place < depth
+            where = (found.query[kept], found.place[kept])
+            rows[where], scores[where] = found.item[kept], found.score[kept]
+        return Ranking(rows, scores)
+
+    def first_ranks(
+        self, queries: Float32Array, relevant: Sequence[IntArray], groups: IntArray | None = None
+    ) -> IntArray:
+        """Rank of the best relevant row among all that come back; 0 where none of them does."""
+        ranks = np.zeros(len(queries), np.int64)
+        items = max((int(rows.max()) for rows in relevant if len(rows)), default=-1) + 1
+        wanted = np.concatenate([i * items + rows for i, rows in enumerate(relevant)] or [ranks])
+        for found in self._found(queries, groups):
+            is_wanted = (found.item < items) & np.isin(found.query * items + found.item, wanted)
+            # From the last to the first, so that the best of a query stays.
+            query, place = found.query[is_wanted][::-1], found.place[is_wanted][::-1]
+            ranks[query] = place + 1
+        return ranks
+
+    def _prepare(self, vectors: Float32Array) -> None:
+        """Builds what is searched."""
+        raise NotImplementedError
+
+    def _candidates(self, queries: Float32Array, count: int) -> tuple[IntArray, Float32Array]:
+        """int64 (queries, count): places of ``vectors``, -1 where no more were found; their scores, the higher the better."""
+        raise NotImplementedError
+
+    def _found(self, queries: Float32Array, groups: IntArray | None) -> Iterator[_Found]:
+        count = min(self._count, len(self._vectors))
+        for first in range(0, len(queries) if count else 0, _QUERIES):
+            some = queries[first : first + _QUERIES]
+            vector, score = self._candidates(some, count)
+            if self._exact_scores:
+                score = self._scored(some, vector)
+            query, column = np.nonzero(vector >= 0)
+            yield self._ordered(query, vector[query, column], score[query, column], groups, first)
+
+    def _scored(self, queries: Float32Array, vector: IntArray) -> Float32Array:
+        """The exact inner products, each summed in the same order, so equal vectors score equally."""
+        needed, place = np.unique(vector, return_inverse=True)
+        vectors = np.asarray(self._vectors[np.maximum(needed, 0)], np.float32)
+        score: Float32Array = np.einsum("qd,qcd->qc", queries, vectors[place.reshape(vector.shape)])
+        return score
+
+    def _ordered(
+        self, query: IntArray, vector: IntArray, score: Float32Array, groups: IntArray | None, first: int
+    ) -> _Found:
+        """The rows (or groups) behind the vectors, best first, equal scores by the smaller one."""
+        sizes = self._begins[vector + 1] - self._begins[vector]
+        source = np.repeat(np.arange(len(vector)), sizes)
+        within = np.arange(len(source)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        item = self._rows[self._begins[vector][source] + within]
+        if groups is not None:
+            item = np.searchsorted(groups, item, side="right") - 1
+        query, score = query[source], score[source]
+        order = np.lexsort((item, -score, query))
+        query, item, score = query[order], item[order], score[order]
+        if groups is not None:
+            _, best = np.unique(query * len(groups) + item, return_index=True)
+            best.sort()
+            query, item, score = query[best], item[best], score[best]
+        begins = np.searchsorted(query, query)
+        return _Found(query + first, item, score, np.arange(len(query)) - begins)
