@@ -11,8 +11,9 @@ from pathlib import Path
 from omegaconf import DictConfig
 from rich.cells import cell_len
 
-from harness import command
-from harness.errors import HarnessError, SettingError
+from harness import command, entry
+from harness.command import Words
+from harness.errors import SettingError
 from harness.store import checking, upkeep
 from harness.store.upkeep import Kept
 from harness.view import terminal
@@ -23,16 +24,15 @@ _HEAD = ("embeddings", "role", "window", "texts", "MB", "days idle")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Lists, checks or prunes; the exit code is 1 for a wrong word and when ``verify=true`` finds damage."""
-    words = command.take_apart(sys.argv[1:] if argv is None else argv)
-    try:
-        if words.files or words.is_sweep:
-            raise SettingError(
-                f"'{(*words.files, '-m')[0]}' means nothing here. Words: verify=true, prune=DAYS, only=NAME, cache=DIR."
-            )
-        return _run(command.composed(words, ["+command=cache", *words.overrides]).config)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
+    return entry.run("cache", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    if words.files or words.is_sweep:
+        raise SettingError(
+            f"'{(*words.files, '-m')[0]}' means nothing here. Words: verify=true, prune=DAYS, only=NAME, cache=DIR."
+        )
+    return _run(command.composed(words, ["+command=cache", *words.overrides]).config)
 
 
 def _run(config: DictConfig) -> int:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from harness import command
-from harness.errors import HarnessError, SettingError
+from harness import command, entry
+from harness.command import Words
+from harness.errors import SettingError
 from harness.view import terminal
 
 _HOW = (
@@ -20,23 +21,18 @@ _HOW = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compares and says what follows; the exit code is 1 for runs that can't be compared and for wrong words."""
-    words = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        config = command.composed(words, ["+command=compare", *words.overrides]).config
-        runs = list(words.files)
-        if len(runs) == 1 and config.baseline is not None and not Path(str(config.baseline)).suffix:
-            # What runs today against one other is a pair like any.
-            runs.insert(0, str(config.baseline))
-        if len(runs) != 2 or words.is_sweep:
-            raise SettingError(_HOW)
-        return _run(config, *runs)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        terminal.complain("Stopped.")
-        return 130
+    return entry.run("compare", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    config = command.composed(words, ["+command=compare", *words.overrides]).config
+    runs = list(words.files)
+    if len(runs) == 1 and config.baseline is not None and not Path(str(config.baseline)).suffix:
+        # What runs today against one other is a pair like any.
+        runs.insert(0, str(config.baseline))
+    if len(runs) != 2 or words.is_sweep:
+        raise SettingError(_HOW)
+    return _run(config, *runs)
 
 
 def _run(config: DictConfig, first: str, second: str) -> int:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from harness import command, parts, pipeline, production
+from harness import entry, parts, pipeline, production
 from harness.command import Words
-from harness.errors import HarnessError, SettingError, StoreError
+from harness.errors import SettingError, StoreError
 from harness.outcomes import scored_under
 from harness.production import Production
 from harness.records import IntArray
@@ -27,7 +27,7 @@ from harness.view import gate as words
 from harness.view import terminal
 
 EXIT: Mapping[Outcome, int] = {"no worse": 0, "regression": 1, "undecided": 3}
-MISTAKE, NOT_COMPARABLE = 1, 2
+NOT_COMPARABLE = 2
 
 
 class Gated(NamedTuple):
@@ -48,17 +48,15 @@ class _NotComparableError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Scores, compares, says what follows; gives the exit code."""
-    given = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        if len(given.files) != 1 or given.is_sweep:
-            raise SettingError(
-                "One production file is expected: python -m harness.gate production.yaml [gate.margin=0.03] [corpus.path=DIR]"
-            )
-        return _run(Path(given.files[0]), given)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return MISTAKE
+    return entry.run("gate", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    if len(words.files) != 1 or words.is_sweep:
+        raise SettingError(
+            "One production file is expected: python -m harness.gate production.yaml [gate.margin=0.03] [corpus.path=DIR]"
+        )
+    return _run(Path(words.files[0]), words)
 
 
 def _run(path: Path, given: Words) -> int:

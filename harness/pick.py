@@ -11,11 +11,12 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness import command, deployment, production
+from harness import command, deployment, entry, production
+from harness.command import Words
 from harness.concluding import judged_of
 from harness.confirming import confirm
 from harness.deciding import LIMITS, Decision, checked_order, decide
-from harness.errors import HarnessError, SettingError
+from harness.errors import SettingError
 from harness.finished import FinishedCell
 from harness.reading import finished
 from harness.store.cells import write_json
@@ -28,15 +29,13 @@ _WORDS = "Words: sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, b
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Decides, prints, writes and records; the exit code is 1 for a mistake and when no configuration meets the constraints."""
-    given = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        if given.files or given.is_sweep:
-            raise SettingError(f"'{(*given.files, '-m')[0]}' means nothing here. {_WORDS}")
-        return _run(command.composed(given, ["+command=pick", *given.overrides]).config)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
+    return entry.run("pick", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    if words.files or words.is_sweep:
+        raise SettingError(f"'{(*words.files, '-m')[0]}' means nothing here. {_WORDS}")
+    return _run(command.composed(words, ["+command=pick", *words.overrides]).config)
 
 
 def _run(config: DictConfig) -> int:

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from omegaconf import DictConfig
 
-from harness import command
+from harness import command, entry
 from harness.baseline import baseline as baseline_meant
 from harness.baseline import differences
-from harness.errors import HarnessError, InputError, SettingError, StoreError
+from harness.command import Words
+from harness.errors import InputError, SettingError, StoreError
 from harness.finished import FinishedCell, FinishedSweep
 from harness.outcomes import Compared, compared
 from harness.paths import root
@@ -35,20 +36,15 @@ _RIVALS = 3
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the page or the tables and says where; the exit code is 1 for a mistake."""
-    given = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        if given.files or given.is_sweep:
-            raise SettingError(f"'{(*given.files, '-m')[0]}' means nothing here. {_WORDS}")
-        config = command.composed(given, ["+command=report", *given.overrides]).config
-        for path in _run(config):
-            terminal.say(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        terminal.complain("stopped; nothing was written")
-        return 130
+    return entry.run("report", __doc__, argv, _main, "Stopped; nothing was written.")
+
+
+def _main(words: Words) -> int:
+    if words.files or words.is_sweep:
+        raise SettingError(f"'{(*words.files, '-m')[0]}' means nothing here. {_WORDS}")
+    config = command.composed(words, ["+command=report", *words.overrides]).config
+    for path in _run(config):
+        terminal.say(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
     return 0
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness import command, parts, pipeline, production
+from harness import command, entry, parts, pipeline, production
 from harness.asked import about_questions
 from harness.command import Words
-from harness.errors import HarnessError, SettingError
+from harness.errors import SettingError
 from harness.foreign.own import brings_chunks
 from harness.parity import Parity, parity
 from harness.production import Production
@@ -36,18 +36,13 @@ class _NotComparableError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Asks both, compares, says what follows; gives the exit code."""
-    given = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        if len(given.files) != 1 or given.is_sweep:
-            raise SettingError(f"One production file is expected: {_USAGE}")
-        return _run(Path(given.files[0]), given)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return NOT_IN_PARITY
-    except KeyboardInterrupt:
-        terminal.complain("Stopped. Nothing was written.")
-        return 130
+    return entry.run("verify", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    if len(words.files) != 1 or words.is_sweep:
+        raise SettingError(f"One production file is expected: {_USAGE}")
+    return _run(Path(words.files[0]), words)
 
 
 def _run(path: Path, given: Words) -> int:

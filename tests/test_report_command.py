@@ -96,4 +96,4 @@ def test_ctrl_c_is_a_clean_stop(monkeypatch, capsys):
     monkeypatch.setattr(report, "finished", interrupted)
 
     assert report.main([]) == 130
-    assert "stopped" in capsys.readouterr().err
+    assert "Stopped" in capsys.readouterr().err

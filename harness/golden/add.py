@@ -11,10 +11,10 @@ from typing import NamedTuple, cast, get_args
 
 from omegaconf import DictConfig
 
-from harness import command, parts
+from harness import command, entry, parts
 from harness.command import Words
 from harness.corpus.summary import summary
-from harness.errors import HarnessError, InputError, SettingError
+from harness.errors import InputError, SettingError
 from harness.golden.gold_ids import read_chunks
 from harness.golden.importing import Given, Refused
 from harness.golden.importing.finding import Found, find
@@ -47,15 +47,9 @@ class _Settings(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Adds the questions of one file; the exit code is 1 for a mistake, and when no row could be used."""
     given = sys.argv[1:] if argv is None else argv
-    terminal.prepare()
-    try:
-        return _run(command.take_apart(given), [word for word in given if word.startswith("corpus")])
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        terminal.complain("Stopped. The golden set is whole; the same command adds what is missing.")
-        return 130
+    corpus = [word for word in given if word.startswith("corpus")]
+    stopped = "Stopped. The golden set is whole; the same command adds what is missing."
+    return entry.run("add", __doc__, given, lambda words: _run(words, corpus), stopped)
 
 
 def _run(words: Words, corpus: Sequence[str]) -> int:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import DictConfig
 
-from harness import command, parts, pipeline
+from harness import command, entry, parts, pipeline
 from harness.asked import about_questions
 from harness.checks import BUDGET_TOKENS
 from harness.command import Words
-from harness.errors import HarnessError, SettingError
+from harness.errors import SettingError
 from harness.golden import Golden
 from harness.golden.anchoring import NothingToScoreError, Unit, check_units
 from harness.golden.file import FileGolden, Read
@@ -58,18 +58,8 @@ class _Proposals(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the report; the exit code is 1 for a mistake, and with ``strict=true`` when something serious was found."""
-    words = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        return _run(words)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        terminal.complain(
-            "Stopped. The golden set is as it was, or as accept=true has written it: never in between."
-        )
-        return 130
+    stopped = "Stopped. The golden set is as it was, or as accept=true has written it: never in between."
+    return entry.run("check", __doc__, argv, _run, stopped)
 
 
 def _run(words: Words) -> int:

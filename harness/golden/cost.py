@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import command
+from harness import command, entry
 from harness.command import Words
-from harness.errors import HarnessError, InputError, SettingError
+from harness.errors import InputError, SettingError
 from harness.golden.generation.about import beside
 from harness.golden.journal import Journal
 from harness.settings import plain_settings_hold
@@ -40,20 +40,16 @@ class Sums:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Adds up ledgers: those of the named golden sets, ledgers or folders, else the one of ``golden.path``."""
-    words = command.take_apart(sys.argv[1:] if argv is None else argv)
-    terminal.prepare()
-    try:
-        if words.flags:
-            raise SettingError(
-                f"{words.flags[0]} means nothing here. Words: FILE or DIR, or corpus=folder corpus.path=DIR, or golden.path=FILE."
-            )
-        ledgers = _ledgers(words)
-        terminal.say_all(_lines(ledgers, [item for path in ledgers for item in Journal(path).items()]))
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return entry.run("cost", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    if words.flags:
+        raise SettingError(
+            f"{words.flags[0]} means nothing here. Words: FILE or DIR, or corpus=folder corpus.path=DIR, or golden.path=FILE."
+        )
+    ledgers = _ledgers(words)
+    terminal.say_all(_lines(ledgers, [item for path in ledgers for item in Journal(path).items()]))
     return 0
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness import command, parts
+from harness import command, entry, parts
 from harness.command import Words
 from harness.corpus import Loaded
 from harness.corpus.summary import summary
-from harness.errors import HarnessError, SettingError
+from harness.errors import SettingError
 from harness.golden.generation.about import beside
 from harness.golden.generation.choosing import Choice
 from harness.golden.generation.prompt import Prompt
@@ -33,23 +33,18 @@ from harness.view import generated, terminal
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the questions; the exit code is 1 when something is wrong, and 130 after Ctrl-C."""
     given = sys.argv[1:] if argv is None else argv
-    words = command.take_apart(given)
-    terminal.prepare()
     signal.signal(signal.SIGTERM, _stop)
-    try:
-        if words.files or words.is_sweep:
-            raise SettingError(
-                f"'{(*words.files, '-m')[0]}' means nothing here. Words: corpus=folder corpus.path=DIR golden.path=FILE "
-                "generator.n=NUMBER generator.batch=true yes=true, and what conf/command/generate.yaml lists."
-            )
-        command.check_flags(words)
-        return _run(words, given)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        terminal.complain("Stopped. Every answer that came is kept; the same command goes on from there.")
-        return 130
+    stopped = "Stopped. Every answer that came is kept; the same command goes on from there."
+    return entry.run("generate", __doc__, given, lambda words: _main(words, given), stopped)
+
+
+def _main(words: Words, given: Sequence[str]) -> int:
+    if words.files or words.is_sweep:
+        raise SettingError(
+            f"'{(*words.files, '-m')[0]}' means nothing here. Words: corpus=folder corpus.path=DIR golden.path=FILE "
+            "generator.n=NUMBER generator.batch=true yes=true, and what conf/command/generate.yaml lists."
+        )
+    return _run(words, given)
 
 
 def _stop(_signal: int, _frame: object) -> None:

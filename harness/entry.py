@@ -1,0 +1,52 @@
+"""What all commands but the sweep do the same: words apart, help, mistakes as one line, a clean stop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from harness import command
+from harness.command import Words
+from harness.errors import HarnessError
+from harness.paths import conf_folder
+from harness.view import terminal
+
+MISTAKE, STOPPED = 1, 130
+
+
+def run(
+    name: str,
+    about: str | None,
+    argv: Sequence[str] | None,
+    task: Callable[[Words], int],
+    stopped: str = "Stopped.",
+) -> int:
+    """Hands the words to ``task`` and gives its exit code; 1 for a mistake, which is said in a line, 130 after Ctrl-C, when ``stopped`` is said.
+
+    ``--help`` prints ``about`` and the settings of ``conf/command/NAME.yaml``.
+    """
+    words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    terminal.prepare()
+    try:
+        if {"-h", "--help"} & set(words.flags):
+            terminal.say_all(_help(name, about or ""))
+            return 0
+        command.check_flags(words)
+        return task(words)
+    except HarnessError as error:
+        terminal.complain(f"error: {error}")
+        return MISTAKE
+    except KeyboardInterrupt:
+        terminal.complain(stopped)
+        return STOPPED
+
+
+def _help(name: str, about: str) -> list[str]:
+    settings = (conf_folder() / "command" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    shown = [line for line in settings if not line.startswith("#")]
+    return [
+        about.strip().replace("``", ""),
+        "",
+        "Its settings, KEY=VALUE, beside those of the sweep (python -m harness --help):",
+        *shown,
+    ]
