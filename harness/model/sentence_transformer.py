@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from harness.digest import file_sha256
 from harness.errors import ModelError, SettingError
 from harness.model.axes import check_axes, cut_rows, kept_dim, refuse_long, window_of
 from harness.model.backends import Loaded, Wanted
-from harness.model.digest import file_sha256
 from harness.model.loading import quiet
 from harness.model.rows import encodable, unit_rows
 from harness.model.running import PRECISIONS, check_running

@@ -11,8 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from harness.digest import file_sha256
 from harness.model.backends import Engine, Loaded, UnfitError, Wanted
-from harness.model.digest import file_sha256
 
 TOKENIZER, NOTE = "tokenizer.json", "note.json"
 _SCHEME = 2
