@@ -113,7 +113,7 @@ def inputs(config: DictConfig) -> Inputs:
 
 def chunks(config: DictConfig) -> Chunks:
     """The corpus cut by the cell's chunker, once per process for the same settings."""
-    return _chunks(*_given(config), _key(config, "chunker"), str(config.context))
+    return _chunks(*_given(config), _key(config, "chunker"), str(config.get("context", "none")))
 
 
 def chunker(config: DictConfig) -> Chunker:

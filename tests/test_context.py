@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 from workplace import Workplace, write_corpus, write_golden
 
 from harness import command, deployment, parts, pipeline
@@ -232,6 +233,17 @@ def test_a_deployed_configuration_reads_it_too(place):
     rows = np.arange(len(chunks))
     assert list(deployed.chunks.embed_texts(rows)) == list(chunks.embed_texts(rows))
     assert chunks.context[0].endswith("\n")
+
+
+@pytest.mark.models
+def test_a_configuration_from_before_has_none(place):
+    """A sweep or a deployment that was written when there was no such setting is read as it was."""
+    now = OmegaConf.to_container(config(place), resolve=True)
+    settings = OmegaConf.create({key: value for key, value in now.items() if key != "context"})
+
+    assert parts.chunks(settings).context == ()
+    deployment.save(settings, place / "deployed")
+    assert deployment.load(place / "deployed").chunks.context == ()
 
 
 @pytest.mark.models
