@@ -51,7 +51,7 @@ def _hint(key: str, overrides: Sequence[str]) -> str:
     """What may have been meant by an unknown setting; a command's own settings come first."""
     known = [*_command_keys(overrides), *known_keys()]
     group = key.partition(".")[0]
-    if key in known:
+    if key in known and "." in key:
         owners = [
             p.stem
             for p in sorted((conf_folder() / group).glob("*.yaml"))
