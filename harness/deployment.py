@@ -43,7 +43,9 @@ def save(config: DictConfig, folder: Path) -> None:
     (folder / _CONFIG).write_text(json.dumps(settings, indent=1, ensure_ascii=False), encoding="utf-8")
     with (folder / _DOCUMENTS).open("w", encoding="utf-8") as file:
         for document in made.inputs.documents:
-            title = document.title or document.metadata.get("title") or ""  # all that ``context`` reads of either
+            title = (
+                document.title or document.metadata.get("title") or ""
+            )  # all that ``context`` reads of either
             entry = [document.doc_id, document.text, title, document.embed_prefix]
             file.write(json.dumps(entry, ensure_ascii=True) + "\n")
     if made.retriever.uses_model:

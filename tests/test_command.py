@@ -87,7 +87,7 @@ def test_existing_files_are_positional(tmp_path):
         (["model.nam=x"], r"^model\.nam is no setting\. Did you mean model\.name"),
         (
             ["model=minlm"],
-            r"^model=minlm: there is no such option\. Did you mean minilm\? Options of model: bge",
+            r"^model=minlm: there is no such option\. Did you mean minilm\? Options of model: arctic",
         ),
         (["zzzz=1"], r"^zzzz is no setting\. Settings: backend, cache, cache_dtype, chunk"),
         (["chunk={"], r"^'chunk=\{' can't be read as key=value"),
