@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.records import FloatArray
-
 
 @dataclass(frozen=True)
 class FinishedCell:
@@ -69,10 +67,3 @@ class FinishedSweep:
             if cell.name == name or (len(name) >= 6 and cell.run_id.startswith(name)):
                 return cell
         raise KeyError(name)
-
-    def outcomes(self, metric: str) -> FloatArray:
-        """float64 (cells, questions): the metric of every question of the first cell's ids, in the order of ``cells``.
-
-        Questions have the order of ``question_ids``; nan where the metric is undefined.
-        """
-        return np.stack([np.asarray(cell.questions[metric], dtype=np.float64) for cell in self.cells])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, NamedTuple
@@ -75,8 +75,3 @@ def _timed(made: _Ready, text: str) -> float:
 def percentiles(times: FloatArray) -> tuple[float, float]:
     """The median and the 95th percentile, ms."""
     return float(np.percentile(times, 50)), float(np.percentile(times, 95))
-
-
-def names_of_interest(names: Sequence[str], limit: int) -> list[str]:
-    """The first ``limit`` cells: more indexes than that are not held in memory side by side."""
-    return list(names[:limit])
