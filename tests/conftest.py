@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,3 +17,13 @@ def workplace(tmp_path: Path) -> Workplace:
     write_corpus(documents)
     write_golden(golden)
     return Workplace(tmp_path, documents, golden)
+
+
+@pytest.fixture(autouse=True)
+def _loggers_as_they_were() -> Iterator[None]:
+    """A command that is run within a test speaks to the terminal by a handler of its own; the next test may listen again."""
+    logger = logging.getLogger("harness")
+    before = logger.handlers, logger.propagate, logger.level
+    yield
+    logger.handlers, logger.propagate = before[0], before[1]
+    logger.setLevel(before[2])
