@@ -14,6 +14,24 @@ PROBE_SECONDS = 5.0
 SAFE = ("*.safetensors",)
 _PICKLED = ("pytorch_model*.bin", "*/pytorch_model.bin")
 
+# Everything but the weights that takes part in making a vector; read-me files and training logs do not.
+SETUP_FILES = (
+    "modules.json",
+    "config.json",
+    "config_sentence_transformers.json",
+    "sentence_bert_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "tokenizer.model",
+)
+
 
 def cache_folder() -> Path:
     """Where the hub's client keeps what it has downloaded (``HF_HOME``, ``HF_HUB_CACHE``)."""

@@ -16,7 +16,7 @@ from harness.command import Words
 from harness.concluding import judged_of
 from harness.confirming import confirm
 from harness.deciding import LIMITS, Decision, checked_order, decide
-from harness.errors import SettingError
+from harness.errors import SettingError, StoreError
 from harness.finished import FinishedCell
 from harness.reading import finished
 from harness.store.cells import write_json
@@ -49,6 +49,8 @@ def _run(config: DictConfig) -> int:
     terminal.say_all([_about(decision), "", *words.table(decision), ""])
     for sentence in words.reasons(decision):
         terminal.say_all(terminal.wrapped(sentence, "", ""))
+    path = Path(str(config.output))
+    decided = _note_decision(path, decision)
     if decision.choice is None:
         return 1
     if config.confirm.file is not None:
@@ -56,8 +58,7 @@ def _run(config: DictConfig) -> int:
         terminal.say_all(terminal.wrapped(words.confirmed(found), "", ""))
     if decision.change == "keep":
         return 0
-    path = Path(str(config.output))
-    files = _written(path, decision)
+    files = [*_written(path, decision), decided]
     again = f"python -m harness --config-dir {path.parent} --config-name {path.stem}"
     terminal.say_all(["", *words.follow_up([str(file) for file in files], again)])
     if sweep.uri:
@@ -94,7 +95,7 @@ def _margin(config: DictConfig) -> float:
 
 
 def _written(path: Path, decision: Decision) -> list[Path]:
-    """The production file, its scores, and the decision as JSON."""
+    """The production file and its scores."""
     numbers, verdict, choice = decision.compared, decision.verdict, decision.choice
     if numbers is None or verdict is None or choice is None:
         return []
@@ -102,10 +103,20 @@ def _written(path: Path, decision: Decision) -> list[Path]:
     row = numbers.outcomes.names.index(cell.name)
     recorded, origin = _recorded(decision, cell), _origin(decision)
     values = numbers.outcomes.values[row]
-    files = production.write(path, cell, recorded, origin, numbers.question_ids, values)
-    decided = path.with_suffix(".decision.json")
-    write_json(decided, as_json(decision))
-    return [*files, decided]
+    return production.write(path, cell, recorded, origin, numbers.question_ids, values)
+
+
+def _note_decision(path: Path, decision: Decision) -> Path:
+    """Writes the decision as JSON beside the production file, also where nothing is taken: no script has to parse English."""
+    file = path.with_suffix(".decision.json")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path} can't be written ({error.strerror}). Choose another place with output=FILE.", where=path
+        ) from error
+    write_json(file, as_json(decision))
+    return file
 
 
 def as_json(decision: Decision) -> dict[str, Any]:

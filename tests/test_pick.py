@@ -116,6 +116,9 @@ def test_constraints_that_nobody_meets_are_a_sentence(picked):
     )
     assert "comes nearest" in " ".join(run.stdout.split())
     assert not (place.root / "none.yaml").exists()
+    decision = json.loads((place.root / "none.decision.json").read_text())
+    assert decision["choice"] is None
+    assert set(decision["misses"]) == {"128", "512"}
 
 
 def test_keeping_what_runs_today_is_an_answer(picked):
@@ -126,6 +129,7 @@ def test_keeping_what_runs_today_is_an_answer(picked):
     assert run.returncode == 0
     assert "Keep what you have" in run.stdout
     assert not (place.root / "new.yaml").exists()
+    assert json.loads((place.root / "new.decision.json").read_text())["change"] == "keep"
 
 
 def test_a_baseline_that_is_beaten_is_left(picked):

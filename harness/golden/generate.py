@@ -83,7 +83,7 @@ def _run(words: Words, given: Sequence[str]) -> int:
 
 
 def _plain(node: DictConfig) -> dict[str, Any]:
-    return {str(key): value for key, value in (OmegaConf.to_object(node) or {}).items()}  # type: ignore[union-attr]
+    return {str(key): value for key, value in (OmegaConf.to_object(node) or {}).items()}  # type: ignore[union-attr]  # a mapping: the YAML has keys
 
 
 def _golden_path(config: DictConfig, choices: Any) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness import hub
-from harness.model.setup import SETUP_FILES
+from harness.hub import SETUP_FILES
 
 # Static models keep their weights in the folder of their one module.
 _SETUP = (*SETUP_FILES, *(f"*/{file}" for file in SETUP_FILES), "*/model.safetensors")

@@ -9,24 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import ModelError
+from harness.hub import SETUP_FILES
 
-# Everything but the weights that takes part in making a vector; read-me files and training logs do not.
-SETUP_FILES = (
-    "modules.json",
-    "config.json",
-    "config_sentence_transformers.json",
-    "sentence_bert_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "sentencepiece.bpe.model",
-    "spiece.model",
-    "tokenizer.model",
-)
 _OWN_PACKAGE = "sentence_transformers."
 # These count positions from the padding token's, so two of them hold no token.
 _OFFSET_POSITIONS = frozenset({"mpnet", "roberta", "xlm-roberta", "camembert"})

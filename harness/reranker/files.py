@@ -11,24 +11,9 @@ from typing import Any, NamedTuple
 from harness import hub
 from harness.digest import file_sha256
 from harness.errors import ModelError
+from harness.hub import SETUP_FILES
 
 _REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?")
-# Configuration and tokenizer; copies for other runtimes lie in folders of their own.
-_SETUP = (
-    "config.json",
-    "config_sentence_transformers.json",
-    "modules.json",
-    "sentence_bert_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "sentencepiece.bpe.model",
-    "spiece.model",
-)
 
 
 class Found(NamedTuple):
@@ -52,7 +37,7 @@ def locate(name: str, revision: str) -> Found:
             "folder that holds config.json, or a name on the hub such as cross-encoder/ms-marco-MiniLM-L6-v2.",
             model=name,
         )
-    snapshot = hub.cached(name, revision, _SETUP)
+    snapshot = hub.cached(name, revision, SETUP_FILES)
     if snapshot is None:
         reason = hub.unreachable()
         if reason:
@@ -63,7 +48,7 @@ def locate(name: str, revision: str) -> Found:
                 "the hub: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or unset HF_HUB_OFFLINE.",
                 model=name,
             )
-        snapshot = hub.download(name, revision, _SETUP)
+        snapshot = hub.download(name, revision, SETUP_FILES)
     return Found(snapshot, snapshot.name)
 
 
@@ -80,7 +65,7 @@ def digests(found: Found, name: str, cache_dir: Path) -> tuple[dict[str, str], s
             model=name,
         )
     total = hashlib.sha256()
-    for file in _SETUP:
+    for file in SETUP_FILES:
         if (found.folder / file).is_file():
             content = hashlib.sha256((found.folder / file).read_bytes()).hexdigest()
             total.update(f"{file}\n{content}\n".encode())
