@@ -26,7 +26,7 @@ from harness.mistakes import closest, explained, known_keys
 from harness.paths import conf_folder, register_resolvers
 
 # Values of these keys are paths, addresses or ids: text, whatever signs they hold.
-_TEXT_KEY = re.compile(
+TEXT_KEY = re.compile(
     r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$|^tracker\.experiment$"
 )
 
@@ -61,10 +61,10 @@ class Words(NamedTuple):
         return None
 
 
-_FLAGS_WITH_VALUE = {
+FLAGS_WITH_VALUE = {
     "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c", "--experimental-rerun",
 }  # fmt: skip
-_FLAGS = _FLAGS_WITH_VALUE | {
+FLAGS = FLAGS_WITH_VALUE | {
     "-m", "--multirun", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--shell-completion", "-sc", "--resolve",
     "--run", "-r",
 }  # fmt: skip
@@ -72,13 +72,13 @@ _FLAGS = _FLAGS_WITH_VALUE | {
 
 def check_flags(words: Words) -> None:
     """Raises ``SettingError`` for a flag that does not exist, before anything is opened or recorded."""
-    values = {value for flag, value in itertools.pairwise(words.flags) if flag in _FLAGS_WITH_VALUE}
+    values = {value for flag, value in itertools.pairwise(words.flags) if flag in FLAGS_WITH_VALUE}
     for flag in words.flags:
-        if flag.partition("=")[0] not in _FLAGS and flag not in values:
+        if flag.partition("=")[0] not in FLAGS and flag not in values:
             setting = flag.lstrip("-")
             hint = f" A setting has no dash: {setting}." if "=" in setting else ""
             raise SettingError(
-                f"{flag} is no flag.{hint or closest(flag, _FLAGS)} See python -m harness --help."
+                f"{flag} is no flag.{hint or closest(flag, FLAGS)} See python -m harness --help."
             )
 
 
@@ -91,7 +91,7 @@ def take_apart(argv: Sequence[str]) -> Words:
     for word in words:
         if word.startswith("-"):
             flags.append(word)
-            if word in _FLAGS_WITH_VALUE:
+            if word in FLAGS_WITH_VALUE:
                 flags.extend(itertools.islice(words, 1))
         elif word.startswith("~") or (_SETTING.match(word) and not Path(word).is_file()):
             overrides.append(word)
@@ -108,7 +108,7 @@ def _quoted(word: str, *, is_sweep: bool) -> str:
         # Every k is read off one ranking: two values of k are one cell with a list, never two cells.
         return f"k=[{value}]"
     if (
-        not _TEXT_KEY.search(key)
+        not TEXT_KEY.search(key)
         or key.startswith("hydra.")
         or not value
         or value in {"null", "???"}
