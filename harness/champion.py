@@ -12,7 +12,7 @@ from harness import deployment
 
 
 class Hit(BaseModel):
-    """One chunk that came back: its document, its span there (character offsets, half open), its text and its score."""
+    """One chunk that came back (with chunker=parent, the parent of one that was found): its document, its span there (character offsets, half open), its text and its score."""
 
     doc_id: str
     start: int

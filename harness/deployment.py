@@ -83,18 +83,19 @@ class Deployed:
 
     def answer(self, questions: Sequence[str], k: int | None = None) -> list[list[dict[str, Any]]]:
         """For each question the ``k`` best chunks (default: the configuration's), best first: doc_id, start, end, text, score."""
-        ranking = self._retriever.search(list(questions), k or self.k)
+        ranking = self._retriever.search(list(questions), k or self.k, self.chunks.groups("span"))
         return [
             [self._hit(int(row), float(score)) for row, score in zip(rows, scores, strict=True) if row >= 0]
             for rows, scores in zip(ranking.rows, ranking.scores, strict=True)
         ]
 
     def _hit(self, row: int, score: float) -> dict[str, Any]:
+        chunks = self.chunks.handed_over
         return {
-            "doc_id": self.chunks.documents[self.chunks.doc[row]].doc_id,
-            "start": int(self.chunks.start[row]),
-            "end": int(self.chunks.end[row]),
-            "text": self.chunks.text(row),
+            "doc_id": chunks.documents[chunks.doc[row]].doc_id,
+            "start": int(chunks.start[row]),
+            "end": int(chunks.end[row]),
+            "text": chunks.text(row),
             "score": score,
         }
 

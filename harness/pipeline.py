@@ -17,7 +17,7 @@ from harness.index.exact import ExactIndex
 from harness.metrics import Metrics
 from harness.metrics.health import health
 from harness.parts import Parts
-from harness.records import Chunks, Kind, Question, Ranking, Scores
+from harness.records import Chunks, IntArray, Kind, Question, Ranking, Scores
 from harness.reranked import RerankedRetriever
 from harness.store.latency import encode_ms
 from harness.store.rankings import KeptRetriever
@@ -92,7 +92,7 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
                 tokens=parts.inputs.tokens,
                 ks=ks,
                 first_ranks=lambda relevant, kind=kind: searching.first_ranks(  # type: ignore[misc]  # a default binds the loop's value
-                    [question.text for question in questions[kind]], relevant, documents=kind == "document"
+                    [question.text for question in questions[kind]], relevant, chunks.groups(kind)
                 ),
                 encoded=encoded,
                 primary=primary,
@@ -112,9 +112,8 @@ def evaluate(parts: Parts, ks: Sequence[int], primary: str) -> Result:
     timing = {f"{stage}_seconds": value for stage, value in seconds.items()} | spent
     timing |= _latency(parts, searching, labels.questions)
     model = parts.model.identity() if parts.retriever.uses_model else {}
-    return Result(
-        questions, rankings, scores, chunks, figures, model, timing, remarks, parts.reranker.identity()
-    )
+    about = (figures, model, timing, remarks, parts.reranker.identity())
+    return Result(questions, rankings, scores, chunks.handed_over, *about)
 
 
 def _with_chunks(
@@ -130,12 +129,12 @@ def _ranked(
     parts: Parts, searching: Searching, kind: Kind, questions: Sequence[Question], ks: Sequence[int]
 ) -> Ranking:
     """One ranking, deep enough for the largest k and the largest token budget."""
-    of_documents = kind == "document"
+    of_documents, groups = kind == "document", parts.chunks.groups(kind)
     texts = [question.text for question in questions]
-    rows = len(parts.chunks.documents) if of_documents else len(parts.chunks)
+    rows = len(parts.chunks.documents) if of_documents else len(parts.chunks.handed_over)
     depth = parts.metrics.depth(ks, rows)
     while True:
-        ranking = searching.search(texts, depth, documents=of_documents)
+        ranking = searching.search(texts, depth, groups)
         if of_documents or depth >= rows or parts.metrics.is_deep_enough(parts.chunks, ranking):
             return ranking
         depth = min(2 * depth, rows)
@@ -158,6 +157,11 @@ def _about_vectors(
     return figures
 
 
+def _by_vectors(parts: Parts, kind: Kind) -> IntArray | None:
+    """What the vectors put in order: the chunks that a reranker reads, else what is ranked in the end."""
+    return None if parts.reranker.depth else parts.chunks.groups(kind)
+
+
 def _decided(
     parts: Parts, questions: Sequence[Question], kind: Kind, ranking: Ranking, k: int
 ) -> tuple[Ranking, int]:
@@ -165,7 +169,7 @@ def _decided(
     if not parts.reranker.depth:
         return ranking, k
     texts, cut = [question.text for question in questions], max(parts.reranker.depth, k)
-    return parts.retriever.search(texts, max(ranking.depth, cut), documents=kind == "document"), cut
+    return parts.retriever.search(texts, max(ranking.depth, cut), _by_vectors(parts, kind)), cut
 
 
 def _index_recall(
@@ -177,7 +181,7 @@ def _index_recall(
     for kind, asked in questions.items():
         texts, cut = [question.text for question in asked], max(k, parts.reranker.depth)
         ours, theirs = (
-            retriever.search(texts, cut, documents=kind == "document").rows
+            retriever.search(texts, cut, _by_vectors(parts, kind)).rows
             for retriever in (parts.retriever, exact)
         )
         wanted += int((theirs >= 0).sum())

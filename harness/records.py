@@ -108,6 +108,9 @@ class Chunks:
 
     ``context``: for each row what is put before its text, after the document's ``embed_prefix``, when it is embedded or indexed (the
     headings above it and a line end); nothing where it is left out. Like the prefix it is in no span and no size.
+
+    ``parents``: where these chunks are only searched, what is handed over in their place; every chunk lies in one parent, and parents
+    don't overlap.
     """
 
     documents: Sequence[Document]
@@ -117,6 +120,7 @@ class Chunks:
     tokens: IntArray
     complete: bool = True
     context: Sequence[str] = ()
+    parents: Chunks | None = None
 
     def __len__(self) -> int:
         return len(self.doc)
@@ -125,6 +129,25 @@ class Chunks:
     def doc_rows(self) -> IntArray:
         """int64 (documents + 1,): the rows of document ``d`` are ``doc_rows[d] : doc_rows[d + 1]``, maybe none."""
         return np.searchsorted(self.doc, np.arange(len(self.documents) + 1)).astype(np.int64)
+
+    @property
+    def handed_over(self) -> Chunks:
+        """What a ranking's rows are when spans are asked for, and what an LLM reads: the parents, or else the chunks themselves."""
+        return self if self.parents is None else self.parents
+
+    def groups(self, kind: Kind) -> IntArray | None:
+        """The rows that are ranked as one, as offsets like ``doc_rows``: those of a document or a parent; None where each is ranked alone."""
+        return self.doc_rows if kind == "document" else self._parent_rows
+
+    @cached_property
+    def _parent_rows(self) -> IntArray | None:
+        if self.parents is None:
+            return None
+        stride = 1 + int(self.parents.end.max(initial=0))
+        first = np.searchsorted(
+            self.doc * stride + self.start, self.parents.doc * stride + self.parents.start
+        )
+        return np.append(first, len(self)).astype(np.int64)
 
     @cached_property
     def doc_index(self) -> Mapping[str, int]:
@@ -176,7 +199,7 @@ class Ranking(NamedTuple):
     """For each question its rows, best first: score descending, equal scores by the smaller row.
 
     ``rows``: int64 (questions, depth), -1 where fewer came back. ``scores``: float32 (questions, depth), -inf
-    there. Rows are chunk rows, or positions in ``Chunks.documents`` when documents are ranked.
+    there. Rows are those of ``Chunks.handed_over``, or positions in ``Chunks.documents`` when documents are ranked.
     """
 
     rows: IntArray

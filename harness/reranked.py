@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.foreign.asking import ForeignRetriever
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
-from harness.reranker.order import of_documents, reordered
+from harness.reranker.order import of_groups, reordered
 from harness.store.rankings import KeptRetriever
 from harness.store.reranker import KeptReranker
 
@@ -17,8 +17,8 @@ from harness.store.reranker import KeptReranker
 class RerankedRetriever:
     """Ranks as ``retriever`` does, the first ``reranker.depth`` chunks in the reranker's order.
 
-    However few rows are asked for, that many are read: a hit at rank 40 may become the first. Documents are ranked by their best chunk
-    after reranking; those without a chunk among the first stay below in the retriever's order.
+    However few rows are asked for, that many are read: a hit at rank 40 may become the first. Groups of chunks (those of a document, or of
+    what is handed over) are ranked by their best one after reranking; those without a chunk among the first stay below in the retriever's order.
     """
 
     def __init__(self, retriever: KeptRetriever | ForeignRetriever, reranker: KeptReranker) -> None:
@@ -33,25 +33,25 @@ class RerankedRetriever:
         self._first = min(self._reranker.depth, len(chunks))
         self._retriever.build(chunks, model, index)
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or documents; scores are the reranker's, below them a step of 1 each."""
-        if documents:
-            whole = self._retriever.search(questions, depth, documents=True)
-            return of_documents(self._read(questions, self._first), whole, self._chunks.doc, depth)
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` best chunk rows of each question, or groups; scores are the reranker's, below them a step of 1 each."""
+        if groups is not None:
+            whole = self._retriever.search(questions, depth, groups)
+            return of_groups(self._read(questions, self._first), whole, groups, depth)
         ranking = self._read(questions, max(depth, self._first))
         return Ranking(ranking.rows[:, :depth], ranking.scores[:, :depth])
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """The place among the rows that were read, else the retriever's rank, which reranking does not change."""
-        ranks = self._retriever.first_ranks(questions, relevant, documents=documents)
+        ranks = self._retriever.first_ranks(questions, relevant, groups)
         ranking = self._read(questions, self._first)
-        if documents:
+        if groups is not None:
             nothing = Ranking(
                 np.zeros((len(questions), 0), np.int64), np.zeros((len(questions), 0), np.float32)
             )
-            ranking = of_documents(ranking, nothing, self._chunks.doc, self._first)
+            ranking = of_groups(ranking, nothing, groups, self._first)
         for i, rows in enumerate(relevant):
             places = np.flatnonzero(np.isin(ranking.rows[i], rows))
             if len(places):

@@ -71,7 +71,7 @@ def test_the_order_is_total(searched, documents):
     """Scores fall, equal ones by the smaller row; no row twice; -1 and -inf behind the last; a smaller depth is a cut."""
     retriever, chunks = searched
     items = len(chunks.documents) if documents else len(chunks)
-    ranking = retriever.search(QUESTIONS, items + 3, documents=documents)
+    ranking = retriever.search(QUESTIONS, items + 3, chunks.doc_rows if documents else None)
 
     assert ranking.rows.shape == ranking.scores.shape == (len(QUESTIONS), items + 3)
     assert (ranking.rows.dtype, ranking.scores.dtype) == (np.int64, np.float32)
@@ -83,7 +83,7 @@ def test_the_order_is_total(searched, documents):
         order = list(zip((-scores[: len(found)]).tolist(), found.tolist(), strict=True))
         assert order == sorted(order)
     for depth in (1, 4):
-        few = retriever.search(QUESTIONS, depth, documents=documents)
+        few = retriever.search(QUESTIONS, depth, chunks.doc_rows if documents else None)
         assert np.array_equal(few.rows, ranking.rows[:, :depth])
         assert np.array_equal(few.scores, ranking.scores[:, :depth])
 
@@ -92,7 +92,7 @@ def test_a_document_scores_as_its_best_chunk(searched):
     """Ranked documents are the chunks' ranking with every document at its first chunk."""
     retriever, chunks = searched
     ranking = retriever.search(QUESTIONS, len(chunks))
-    of_documents = retriever.search(QUESTIONS, len(chunks.documents), documents=True)
+    of_documents = retriever.search(QUESTIONS, len(chunks.documents), chunks.doc_rows)
     for rows, scores, docs, best in zip(*ranking, *of_documents, strict=True):
         expected: dict[int, float] = {}
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
@@ -109,13 +109,16 @@ def test_ranks_agree_with_the_ranking(searched, documents):
     items = len(chunks.documents) if documents else len(chunks)
     random = np.random.default_rng(3)
     relevant = [np.sort(random.choice(items, size, replace=False)) for size in (1, 3, 7, 1, 2, 0)]
-    ranking = retriever.search(QUESTIONS, items, documents=documents)
+    ranking = retriever.search(QUESTIONS, items, chunks.doc_rows if documents else None)
     expected = [
         next((rank for rank, row in enumerate(rows.tolist(), start=1) if row in set(some.tolist())), 0)
         for rows, some in zip(ranking.rows, relevant, strict=True)
     ]
     # A document without chunks has no rank; nobody asks for one alone.
-    assert retriever.first_ranks(QUESTIONS, relevant, documents=documents).tolist() == expected
+    assert (
+        retriever.first_ranks(QUESTIONS, relevant, chunks.doc_rows if documents else None).tolist()
+        == expected
+    )
 
 
 def test_what_is_said_of_the_model_is_so(searched):

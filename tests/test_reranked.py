@@ -34,16 +34,16 @@ class Falling:
         self.chunks = chunks
         self.asked = []
 
-    def search(self, questions, depth, *, documents=False):
+    def search(self, questions, depth, groups=None):
         self.asked.append(depth)
-        items = len(self.chunks.documents) if documents else len(self.chunks)
+        items = len(self.chunks) if groups is None else len(groups) - 1
         rows = np.full((len(questions), depth), -1, np.int64)
         rows[:, : min(items, depth)] = np.arange(items)[::-1][:depth]
         scores = np.where(rows < 0, -np.inf, rows).astype(np.float32)
         return Ranking(rows, scores)
 
-    def first_ranks(self, questions, relevant, *, documents=False):
-        items = len(self.chunks.documents) if documents else len(self.chunks)
+    def first_ranks(self, questions, relevant, groups=None):
+        items = len(self.chunks) if groups is None else len(groups) - 1
         return np.array([min((items - r for r in rows.tolist()), default=0) for rows in relevant])
 
     def answer(self, question, depth=10):
@@ -97,11 +97,11 @@ def test_first_ranks_are_places_in_the_whole_reranked_ranking():
 def test_documents_stand_at_their_best_chunk_after_reranking():
     """With four rows read (5 4 3 2), documents 3 (8), 2 (7) and 1 (5) are seen; document 0 stays below, though its 9 is the best."""
     reranked = built(4)
-    assert reranked.search(["q"], 4, documents=True).rows.tolist() == [[3, 2, 1, 0]]
-    assert built(5).search(["q"], 4, documents=True).rows.tolist() == [[0, 3, 2, 1]]
+    assert reranked.search(["q"], 4, corpus().doc_rows).rows.tolist() == [[3, 2, 1, 0]]
+    assert built(5).search(["q"], 4, corpus().doc_rows).rows.tolist() == [[0, 3, 2, 1]]
     relevant = [np.array(some, np.int64) for some in ([0], [1, 2], [])]
-    assert reranked.first_ranks(["q"] * 3, relevant, documents=True).tolist() == [4, 2, 0]
-    assert built(5).first_ranks(["q"] * 3, relevant, documents=True).tolist() == [1, 3, 0]
+    assert reranked.first_ranks(["q"] * 3, relevant, corpus().doc_rows).tolist() == [4, 2, 0]
+    assert built(5).first_ranks(["q"] * 3, relevant, corpus().doc_rows).tolist() == [1, 3, 0]
 
 
 def test_latency_is_that_of_both():

@@ -4,12 +4,14 @@ Promises, for every text: chunks come in the order of ``start`` and then ``end``
 of which at least one grows from chunk to chunk; a chunk is never empty or blank; every character that is not white
 space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole`` has no limit).
 A document of nothing but white space has no chunks.
+
+A chunker may have a second method, ``parents``, when its chunks are only to be searched: what is handed over in their place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.records import Chunk, Document
 from harness.tokens import TokenMap
@@ -20,3 +22,11 @@ class Chunker(Protocol):
 
     def split(self, document: Document, tokens: TokenMap) -> Iterable[Chunk]:
         """The chunks of ``document``, whose tokens are ``tokens``."""
+
+
+@runtime_checkable
+class ParentChunker(Chunker, Protocol):
+    """A chunker whose chunks are searched and never handed over."""
+
+    def parents(self, document: Document, tokens: TokenMap) -> Iterable[Chunk]:
+        """What is handed over: spans in order that don't overlap, so that each chunk lies in exactly one."""

@@ -6,8 +6,10 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from harness.errors import SettingError
-from harness.records import Chunk, Document
+from harness.records import Chunk, Chunks, Document
 
 SHOWN_CHARS = 40
 
@@ -44,6 +46,29 @@ def check_chunks(document: Document, chunks: Iterable[Any]) -> list[Chunk]:
             raise _error(document, position, tuple(chunk), reason)
         checked.append(chunk)
     return checked
+
+
+def check_parents(chunks: Chunks, parents: Chunks) -> None:
+    """Raises ``SettingError`` at the first of ``parents`` that overlaps the one before it, and of ``chunks`` that lies in none of them."""
+    again = (np.diff(parents.doc) == 0) & (parents.start[1:] < parents.end[:-1])
+    if again.any():
+        raise _wrong_parent(parents, int(again.argmax()) + 1, "parent", "overlaps the one before it")
+    stride = 1 + int(chunks.start.max(initial=0)) + int(parents.start.max(initial=0))
+    places, starts = chunks.doc * stride + chunks.start, parents.doc * stride + parents.start
+    owner = np.searchsorted(starts, places, side="right") - 1  # -1 is none
+    doc, end = np.append(parents.doc, -1)[owner], np.append(parents.end, -1)[owner]
+    outside = (chunks.doc != doc) | (chunks.end > end)
+    if outside.any():
+        raise _wrong_parent(chunks, int(outside.argmax()), "chunk", "lies in none of its parents")
+
+
+def _wrong_parent(chunks: Chunks, row: int, what: str, reason: str) -> SettingError:
+    doc_id = chunks.documents[chunks.doc[row]].doc_id
+    return SettingError(
+        f"The chunker's {what} from {chunks.start[row]} to {chunks.end[row]} of document {doc_id!r} {reason}. Parents must not overlap, and every "
+        "chunk must lie in one.",
+        key="chunker",
+    )
 
 
 def _as_chunk(document: Document, position: int, given: Any) -> Chunk:

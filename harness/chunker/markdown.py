@@ -43,9 +43,13 @@ class Markdown:
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""
-        blocks = read_blocks(document.text)
-        bounds = np.append(blocks.starts, len(document.text))
-        return trim(document, self._section(document.text, tokens, blocks, bounds, (0, len(blocks.starts))))
+        return trim(document, self.spans(document.text, tokens, (0, len(document.text))))
+
+    def spans(self, text: str, tokens: TokenMap, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """The same for a part of a text, read as if it were all: offsets of the chunks, with the white space at their ends."""
+        blocks = read_blocks(text[slice(*span)])
+        bounds = np.append(blocks.starts + span[0], span[1])
+        return self._section(text, tokens, blocks, bounds, (0, len(blocks.starts)))
 
     def _section(
         self, text: str, tokens: TokenMap, blocks: Blocks, bounds: IntArray, section: tuple[int, int]

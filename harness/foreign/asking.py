@@ -84,24 +84,24 @@ class ForeignRetriever:
     def build(self, chunks: Chunks, model: object, index: object) -> None:
         """Nothing: theirs is built."""
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The first ``depth`` rows of each answer, or documents by their first row. A chunk that came back twice stands there twice."""
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The first ``depth`` rows of each answer; with ``groups``, documents by their first row. A chunk that came back twice stands there twice."""
         rows = np.full((len(questions), depth), -1, np.int64)
         scores = np.full((len(questions), depth), -np.inf, np.float32)
         for i, question in enumerate(questions):
-            ordered = self._in_order(question, documents=documents)[:depth]
+            ordered = self._in_order(question, documents=groups is not None)[:depth]
             rows[i, : len(ordered)] = [row for row, _ in ordered]
             scores[i, : len(ordered)] = [score for _, score in ordered]
         return Ranking(rows, scores)
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the best relevant row among all that came back; 0 where none did."""
         ranks = np.zeros(len(questions), np.int64)
         for i, (question, rows) in enumerate(zip(questions, relevant, strict=True)):
             wanted = set(rows.tolist())
-            ordered = enumerate(self._in_order(question, documents=documents), start=1)
+            ordered = enumerate(self._in_order(question, documents=groups is not None), start=1)
             ranks[i] = next((rank for rank, (row, _) in ordered if row in wanted), 0)
         return ranks
 

@@ -189,7 +189,7 @@ def _found_by_words(config: DictConfig) -> WordsAlone:
     result = pipeline.evaluate(made, [_ROWS], f"recall_at_{_ROWS}")
     scores = result.scores.get("span") or result.scores["document"]
     none = np.zeros(0, np.float64)
-    rows = len(made.chunks) if scores.kind == "span" else len(made.chunks.documents)
+    rows = len(made.chunks.handed_over) if scores.kind == "span" else len(made.chunks.documents)
     in_tokens = scores.values.get(f"recall_at_{BUDGET_TOKENS}_tokens", none)
     return WordsAlone(scores.question_ids, scores.values[f"recall_at_{_ROWS}"], in_tokens, rows)
 

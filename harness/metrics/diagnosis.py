@@ -52,7 +52,7 @@ def diagnose(
         "truncated": _truncated(judged, best[missing], reach, ranking, chunks, encoded),
         "split": _any(judged, missing & (covered > 0) & _has_unread_piece(judged, reach)[best]),
         "partial": _any(judged, complete) & _any(judged, missing),
-        "ranked_low": _any(judged, missing & _ranked_low(judged, chunks)),
+        "ranked_low": _any(judged, missing & _ranked_low(judged, chunks.handed_over)),
     }
     # A question without evidence has nothing that could be found.
     holds["not_in_index"] |= np.bincount(labels.unit_question, minlength=judged.questions) == 0
@@ -120,7 +120,7 @@ def _truncated(
     doc, start, end = labels.place_doc[place], labels.place_start[place], labels.place_end[place]
     question = labels.place_question[place]
     ink = judged.ink or InkOffsets(chunks.documents, doc)
-    read = _read_ink(judged.kind, question, (doc, start, end), reach, ranking, chunks, ink)
+    read = _read_ink(judged.kind, question, (doc, start, end), reach, ranking, chunks.handed_over, ink)
     low, high, pairs = ink_inside(seen_part(chunks, encoded), doc, start, end, ink)
     total = ink.before(doc, end) - ink.before(doc, start)
     missing = total - union_lengths(*read, len(place))

@@ -48,6 +48,7 @@ class Suite:
 
     def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
         """True when a ranking of chunks fills the largest budget for every question, or holds all that came back."""
+        chunks = chunks.handed_over
         if ranking.depth >= len(chunks) or not self._rules.budgets:
             return True
         if not ranking.depth:
@@ -72,7 +73,7 @@ class Suite:
 
         For documents every metric is chunk independent: a document row is the same whatever the chunks.
         """
-        judged = judge(kind, questions, ranking, chunks, tokens, ks, first_ranks, self._rules)
+        judged = judge(kind, questions, ranking, chunks.handed_over, tokens, ks, first_ranks, self._rules)
         values: dict[str, FloatArray] = {}
         independent: set[str] = set()
         for name, measure in self._measures.items():

@@ -23,18 +23,18 @@ def reordered(ranking: Ranking, scores: Float32Array) -> Ranking:
     return Ranking(rows, _extended(top, ranking.depth, missing))
 
 
-def of_documents(chunks: Ranking, documents: Ranking, doc: IntArray, depth: int) -> Ranking:
-    """``documents``, those of the reranked ``chunks`` (all of them read) first, each at its best chunk; then the others as they stood.
+def of_groups(chunks: Ranking, whole: Ranking, groups: IntArray, depth: int) -> Ranking:
+    """The groups of the reranked ``chunks`` (all of them read) first, each at its best chunk; then the others as they stood in ``whole``.
 
-    ``doc`` gives the document of each chunk row; the result is cut at ``depth``.
+    ``groups``: offsets of chunk rows, as in ``Chunks.doc_rows``; the result is cut at ``depth``.
     """
     rows = np.full((len(chunks.rows), depth), -1, np.int64)
     top = np.full((len(chunks.rows), depth), np.nan, np.float32)
     for i, found in enumerate(chunks.rows):
         there = found >= 0
-        read, first = np.unique(doc[found[there]], return_index=True)
+        read, first = np.unique(np.searchsorted(groups, found[there], side="right") - 1, return_index=True)
         order = np.argsort(first)
-        others = documents.rows[i][~np.isin(documents.rows[i], read) & (documents.rows[i] >= 0)]
+        others = whole.rows[i][~np.isin(whole.rows[i], read) & (whole.rows[i] >= 0)]
         ordered = np.concatenate([read[order], others])[:depth]
         scored = chunks.scores[i][there][first[order]][:depth]
         rows[i, : len(ordered)], top[i, : len(scored)] = ordered, scored

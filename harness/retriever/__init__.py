@@ -1,7 +1,7 @@
 """Questions into rankings of chunks.
 
-Promises: the order is total (score, then the smaller row); when documents are ranked, a document scores as its best
-chunk, decided before the cut at ``depth``; labels are never seen.
+Promises: the order is total (score, then the smaller row); when groups of rows are ranked (the chunks of a document), a group scores as
+its best row, decided before the cut at ``depth``; labels are never seen.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Retriever(Protocol):
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or the best documents."""
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` best chunk rows of each question; with ``groups``, offsets of rows as ``Chunks.groups`` gives them, the best groups."""
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank (from 1) of the best of ``relevant[i]`` over the whole ranking; 0 where there is none."""
 

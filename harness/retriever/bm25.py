@@ -13,7 +13,7 @@ import numpy.typing as npt
 from harness.errors import SettingError
 from harness.records import Chunks, Float32Array, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
-from harness.retriever.scored import first_ranks, of_documents, ranking
+from harness.retriever.scored import first_ranks, of_groups, ranking
 from harness.retriever.words import Words
 
 _METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
@@ -58,7 +58,7 @@ class Bm25Retriever:
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:  # noqa: ARG002 - neither is needed
         """Counts the words of every chunk, the text before it (a title) included."""
         started = time.perf_counter()
-        self._doc_rows, self._rows = chunks.doc_rows, len(chunks)
+        self._rows = len(chunks)
         self._place: dict[str, int] = {}
         place = self._place
         rows = [
@@ -71,16 +71,16 @@ class Bm25Retriever:
             "index_mb": sum(column.nbytes for column in self._table) / 1e6,
         }
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or documents by their best chunk; -1 where no more share a word with it."""
-        scored = (self._scores(question, documents=documents) for question in questions)
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` best chunk rows of each question, or groups by their best row; -1 where no more share a word with it."""
+        scored = (self._scores(question, groups) for question in questions)
         return ranking(scored, len(questions), depth)
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the best relevant row over the whole ranking; 0 where none of them shares a word with the question."""
-        scored = (self._scores(question, documents=documents) for question in questions)
+        scored = (self._scores(question, groups) for question in questions)
         return first_ranks(scored, relevant)
 
     def encoded(self) -> None:
@@ -90,8 +90,8 @@ class Bm25Retriever:
         """``index_seconds`` and ``index_mb``."""
         return self._measurements
 
-    def _scores(self, question: str, *, documents: bool) -> Float32Array:
-        """The score of every row, or of every document (that of its best row), float32; 0 where no word is shared."""
+    def _scores(self, question: str, groups: IntArray | None) -> Float32Array:
+        """The score of every row, or of every group (that of its best row), float32; 0 where no word is shared."""
         data, rows, begins = self._table
         scores = np.zeros(self._rows, np.float32)
         for word in self._words.of(question):
@@ -99,7 +99,7 @@ class Bm25Retriever:
             if place is not None:
                 of_word = slice(begins[place], begins[place + 1])
                 scores[rows[of_word]] += data[of_word]
-        return of_documents(scores, self._doc_rows) if documents else scores
+        return scores if groups is None else of_groups(scores, groups)
 
 
 def _is_number(value: object) -> bool:

@@ -66,19 +66,19 @@ class DenseRetriever:
         }
         no_vectors = np.zeros((len(chunks), 0), np.float32)
         self._encoded = Encoded(no_vectors, *(column[vector_of_row] for column in encoded[1:]))
-        self._model, self._index, self._doc_rows = model, index, chunks.doc_rows
+        self._model, self._index = model, index
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The ``depth`` nearest chunk rows of each question, or the documents whose best chunk is nearest."""
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` nearest chunk rows of each question, or the groups of rows whose best one is nearest."""
         queries = self._model.encode_queries(questions).vectors
-        return self._index.search(queries, depth, self._doc_rows if documents else None)
+        return self._index.search(queries, depth, groups)
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the best relevant row over the whole ranking; 0 where there is none."""
         queries = self._model.encode_queries(questions).vectors
-        return self._index.first_ranks(queries, relevant, self._doc_rows if documents else None)
+        return self._index.first_ranks(queries, relevant, groups)
 
     def encoded(self) -> Encoded:
         """What the model saw of each chunk row; no vectors."""

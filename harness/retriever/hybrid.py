@@ -25,8 +25,8 @@ class HybridRetriever:
     - ``rrf``: 1 / (``k0`` + rank), rank from 1: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009), which needs no comparable scores.
     - ``weighted``: the score stretched so that the list's best is 1 and its last 0 (1 for all where all are equal).
 
-    A chunk on neither list never comes back and has no rank, so a ranking ends after at most 2 * ``depth`` chunks. A document scores as its best
-    chunk. ``words``: settings of ``Bm25Retriever``. Raises ``SettingError`` for a value that is not allowed.
+    A chunk on neither list never comes back and has no rank, so a ranking ends after at most 2 * ``depth`` chunks. A group scores as its best
+    row. ``words``: settings of ``Bm25Retriever``. Raises ``SettingError`` for a value that is not allowed.
     """
 
     uses_model = True
@@ -49,23 +49,22 @@ class HybridRetriever:
         """Builds both searches."""
         self._dense.build(chunks, model, index)
         self._words.build(chunks, model, index)
-        self._doc_rows, self._doc = chunks.doc_rows, chunks.doc
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The ``depth`` best chunk rows of each question by the fused score, or documents by their best chunk."""
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` best chunk rows of each question by the fused score, or groups by their best row."""
         rows = np.full((len(questions), depth), -1, np.int64)
         scores = np.full((len(questions), depth), -np.inf, np.float32)
-        for i, (found, score) in enumerate(self._fused(questions, documents=documents)):
+        for i, (found, score) in enumerate(self._fused(questions, groups)):
             reach = min(depth, len(found))
             rows[i, :reach], scores[i, :reach] = found[:reach], score[:reach]
         return Ranking(rows, scores)
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the best relevant row on the fused list; 0 where none is among the ``depth`` best of either search."""
         ranks = np.zeros(len(questions), np.int64)
-        for i, (found, _) in enumerate(self._fused(questions, documents=documents)):
+        for i, (found, _) in enumerate(self._fused(questions, groups)):
             places = np.flatnonzero(np.isin(found, relevant[i]))
             ranks[i] = places[0] + 1 if len(places) else 0
         return ranks
@@ -79,8 +78,10 @@ class HybridRetriever:
         dense, words = self._dense.measurements(), self._words.measurements()
         return {name: value + words.get(name, 0.0) for name, value in dense.items()}
 
-    def _fused(self, questions: Sequence[str], *, documents: bool) -> list[tuple[IntArray, Float32Array]]:
-        """All rows (or documents) that come back for each question, best first, with their scores."""
+    def _fused(
+        self, questions: Sequence[str], groups: IntArray | None
+    ) -> list[tuple[IntArray, Float32Array]]:
+        """All rows (or groups) that come back for each question, best first, with their scores."""
         lists = (self._dense.search(questions, self._depth), self._words.search(questions, self._depth))
         says = (self._weight, 1 - self._weight)
         fused = []
@@ -93,8 +94,8 @@ class HybridRetriever:
             score = np.bincount(place, np.concatenate(given), len(found)).astype(np.float32)
             order = np.lexsort((found, -score))
             found, score = found[order], score[order]
-            if documents:
-                found, first = _first_of_each(self._doc[found])
+            if groups is not None:
+                found, first = _first_of_each(np.searchsorted(groups, found, side="right") - 1)
                 score = score[first]
             fused.append((found, score))
         return fused

@@ -10,7 +10,7 @@ import numpy as np
 from harness.errors import SettingError
 from harness.records import Chunks, Float32Array, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
-from harness.retriever.scored import first_ranks, of_documents, ranking
+from harness.retriever.scored import first_ranks, of_groups, ranking
 
 
 class RandomRetriever:
@@ -32,18 +32,18 @@ class RandomRetriever:
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:  # noqa: ARG002 - neither is needed
         """Counts the chunks."""
-        self._doc_rows, self._rows = chunks.doc_rows, len(chunks)
+        self._rows = len(chunks)
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
-        """The ``depth`` luckiest chunk rows of each question, or documents by their luckiest chunk."""
-        scored = (self._scores(question, documents=documents) for question in questions)
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The ``depth`` luckiest chunk rows of each question, or groups by their luckiest row."""
+        scored = (self._scores(question, groups) for question in questions)
         return ranking(scored, len(questions), depth)
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the luckiest relevant row over all rows; 0 where there is none."""
-        scored = (self._scores(question, documents=documents) for question in questions)
+        scored = (self._scores(question, groups) for question in questions)
         return first_ranks(scored, relevant)
 
     def encoded(self) -> None:
@@ -53,9 +53,9 @@ class RandomRetriever:
         """``index_seconds`` and ``index_mb``, both 0."""
         return {"index_seconds": 0.0, "index_mb": 0.0}
 
-    def _scores(self, question: str, *, documents: bool) -> Float32Array:
-        """A number above 0, at most 1, for every row or document."""
+    def _scores(self, question: str, groups: IntArray | None) -> Float32Array:
+        """A number above 0, at most 1, for every row or group."""
         digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).digest()
         lots = np.random.default_rng([self._seed, int.from_bytes(digest[:8], "little")])
         scores = 1 - lots.random(self._rows, np.float32)
-        return of_documents(scores, self._doc_rows) if documents else scores
+        return scores if groups is None else of_groups(scores, groups)

@@ -12,12 +12,12 @@ import numpy as np
 from harness.records import Float32Array, IntArray, Ranking
 
 
-def of_documents(scores: Float32Array, doc_rows: IntArray) -> Float32Array:
-    """The score of every document: that of its best row; 0 without rows. ``doc_rows`` as in ``Chunks``."""
-    best = np.zeros(len(doc_rows) - 1, np.float32)
-    filled = np.diff(doc_rows) > 0
+def of_groups(scores: Float32Array, groups: IntArray) -> Float32Array:
+    """The score of every group of rows: that of its best row; 0 without rows. ``groups``: offsets as in ``Chunks.doc_rows``."""
+    best = np.zeros(len(groups) - 1, np.float32)
+    filled = np.diff(groups) > 0
     if filled.any():
-        best[filled] = np.maximum.reduceat(scores, doc_rows[:-1][filled])
+        best[filled] = np.maximum.reduceat(scores, groups[:-1][filled])
     return best
 
 

@@ -66,26 +66,26 @@ class KeptRetriever:
         self._given = (chunks, model, index)
         self._is_built = False
 
-    def search(self, questions: Sequence[str], depth: int, *, documents: bool = False) -> Ranking:
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The kept ranking cut at ``depth``, or a new one where none is deep enough."""
-        name = f"ranking-{digest(json.dumps([list(questions), documents]))}"
+        name = f"ranking-{digest(json.dumps([list(questions), _grouping(groups)]))}"
         kept = self._kept.read(name)
         if kept is not None and kept["rows"].shape[1] >= depth:
             return Ranking(kept["rows"][:, :depth].astype(np.int64), kept["scores"][:, :depth])
-        ranking = self._built().search(questions, depth, documents=documents)
+        ranking = self._built().search(questions, depth, groups)
         self._kept.write(name, rows=ranking.rows.astype(np.int32), scores=ranking.scores)
         return ranking
 
     def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], *, documents: bool = False
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """The kept ranks for these questions and these relevant rows, or new ones."""
-        asked = [list(questions), documents, [rows.tolist() for rows in relevant]]
+        asked = [list(questions), _grouping(groups), [rows.tolist() for rows in relevant]]
         name = f"ranks-{digest(json.dumps(asked))}"
         kept = self._kept.read(name)
         if kept is not None:
             return np.asarray(kept["ranks"], np.int64)
-        ranks = self._built().first_ranks(questions, relevant, documents=documents)
+        ranks = self._built().first_ranks(questions, relevant, groups)
         self._kept.write(name, ranks=ranks)
         return ranks
 
@@ -137,3 +137,8 @@ class KeptRetriever:
             self._retriever.build(*self._given)
             self._is_built = True
         return self._retriever
+
+
+def _grouping(groups: IntArray | None) -> str | bool:
+    """What stands for the groups that are ranked, if any, in a name."""
+    return groups is not None and hashlib.sha256(np.ascontiguousarray(groups, np.int64).tobytes()).hexdigest()

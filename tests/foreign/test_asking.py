@@ -142,8 +142,8 @@ def test_documents_are_ranked_by_their_first_row():
     rows = [{"id": "b", "text": "not in b"}, {"id": "b:0-4"}, {"id": "a:4-7"}]
     foreign, found, _, _ = brought({"x": rows}, [about("x", whole=True)])
 
-    assert foreign.search(["x"], 3, documents=True).rows.tolist() == [[1, 0, -1]]
-    assert foreign.first_ranks(["x"], [np.array([0])], documents=True).tolist() == [2]
+    assert foreign.search(["x"], 3, found.chunks.doc_rows).rows.tolist() == [[1, 0, -1]]
+    assert foreign.first_ranks(["x"], [np.array([0])], found.chunks.doc_rows).tolist() == [2]
     assert found.problems.counts["unmapped_rows"] == 0
 
 

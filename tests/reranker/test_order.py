@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.records import Ranking
-from harness.reranker.order import of_documents, reordered
+from harness.reranker.order import of_groups, reordered
 
 
 def test_a_hand_worked_order():
@@ -32,14 +32,14 @@ def test_missing_rows_stay_behind():
 def test_documents_by_hand():
     """Documents come in the order of their first reranked chunk; one without a chunk among the read stays below."""
     # Rows 0-1 are document 0, rows 2-3 document 1, row 4 document 2, row 5 document 3.
-    doc = np.array([0, 0, 1, 1, 2, 3])
+    groups = np.array([0, 2, 4, 5, 6])
     chunks = Ranking(np.array([[4, 3, 2, 0]]), np.array([[5, 2, 1, 0]], np.float32))  # reranked
     documents = Ranking(np.array([[1, 0, 2, 3, -1]]), np.zeros((1, 5), np.float32))  # by the retriever
-    new = of_documents(chunks, documents, doc, 5)
+    new = of_groups(chunks, documents, groups, 5)
 
     assert new.rows.tolist() == [[2, 1, 0, 3, -1]]
     assert new.scores.tolist() == [[5, 2, 0, -1, -np.inf]]
-    assert of_documents(chunks, documents, doc, 2).rows.tolist() == [[2, 1]]
+    assert of_groups(chunks, documents, groups, 2).rows.tolist() == [[2, 1]]
 
 
 @given(st.lists(st.integers(-3, 3), min_size=0, max_size=8), st.integers(0, 4), st.integers(0, 3))

@@ -75,13 +75,11 @@ def test_equal_chunks_stand_in_the_order_of_their_rows():
 
 def test_a_document_is_its_best_chunk():
     """Documents are ranked by their best chunk before the cut; one without chunks never comes back."""
-    retriever = built([["owl ", "hen owl old owl "], [], ["hen ", "hen hen "]])
+    documents = [["owl ", "hen owl old owl "], [], ["hen ", "hen hen "]]
+    retriever, groups = built(documents), chunks_of(documents).doc_rows
 
-    assert retriever.search(["hen"], 3, documents=True).rows.tolist() == [[2, 0, -1]]
-    assert retriever.first_ranks(["hen", "hen"], [np.array([0]), np.array([1])], documents=True).tolist() == [
-        2,
-        0,
-    ]
+    assert retriever.search(["hen"], 3, groups).rows.tolist() == [[2, 0, -1]]
+    assert retriever.first_ranks(["hen", "hen"], [np.array([0]), np.array([1])], groups).tolist() == [2, 0]
 
 
 def test_a_title_is_part_of_every_chunk():

@@ -109,12 +109,15 @@ def test_a_question_without_known_words_is_the_dense_ranking():
 def test_documents_rank_by_their_best_chunk():
     """The fused list with every document at its first chunk."""
     # Chunks in order fox, hen, owl, mouse (k0 1): document 0 holds hen and mouse, 2 holds fox and owl, 1 is empty.
-    retriever = built([["red hen", "grey mouse"], [], ["red red fox", "old owl"]], k0=1)
-    ranking = retriever.search(["red fox"], 3, documents=True)
+    retriever, groups = (
+        built([["red hen", "grey mouse"], [], ["red red fox", "old owl"]], k0=1),
+        np.array([0, 2, 2, 4]),
+    )
+    ranking = retriever.search(["red fox"], 3, groups)
 
     assert ranking.rows.tolist() == [[2, 0, -1]]
     assert ranking.scores[0, :2].tolist() == pytest.approx([0.375, 1 / 3])
-    assert retriever.first_ranks(["red fox"], [np.array([0])], documents=True).tolist() == [2]
+    assert retriever.first_ranks(["red fox"], [np.array([0])], groups).tolist() == [2]
 
 
 @given(

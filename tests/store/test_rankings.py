@@ -24,12 +24,12 @@ class Counting:
     def build(self, chunks, model, index):
         self.builds += 1
 
-    def search(self, questions, depth, *, documents=False):
+    def search(self, questions, depth, groups=None):
         self.searches += 1
         rows = np.array([np.roll(np.arange(10), len(question))[:depth] for question in questions])
         return Ranking(rows, -np.arange(depth, dtype=np.float32) * np.ones((len(questions), 1), np.float32))
 
-    def first_ranks(self, questions, relevant, *, documents=False):
+    def first_ranks(self, questions, relevant, groups=None):
         self.rank_calls += 1
         return np.array([int(rows[0]) + 1 if len(rows) else 0 for rows in relevant])
 
@@ -125,14 +125,15 @@ def test_what_changes_a_ranking_changes_the_key(tmp_path, other):
 
 
 def test_other_questions_and_documents_are_other_rankings(tmp_path):
-    """The questions, their order, and whether documents are ranked belong to the key."""
+    """The questions, their order, and what is ranked as one belong to the key: nothing, documents, or larger parts of them."""
     counting = Counting()
     kept = opened(tmp_path, counting)
     kept.search(QUESTIONS, 5)
     kept.search(QUESTIONS[::-1], 5)
-    kept.search(QUESTIONS, 5, documents=True)
+    for groups in ([0, 10], [0, 5, 10], [0, 6, 10], [0, 5, 10]):
+        kept.search(QUESTIONS, 5, np.array(groups))
 
-    assert counting.searches == 3
+    assert counting.searches == 5
 
 
 def test_a_damaged_file_is_computed_again_and_said(tmp_path, caplog):

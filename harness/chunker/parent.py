@@ -1,0 +1,59 @@
+"""Small chunks that are searched, within the larger ones that are handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.chunker.blocks import read_blocks
+from harness.chunker.check import check_size
+from harness.chunker.markdown import Markdown
+from harness.chunker.pack import trim
+from harness.chunker.recursive import Recursive
+from harness.errors import SettingError
+from harness.records import Chunk, Document
+from harness.tokens import TokenMap
+
+
+@dataclass(frozen=True)
+class Parent:
+    """Chunks of at most ``size`` tokens, each within a parent of at most ``parent`` tokens.
+
+    A small chunk is about one thing, so it is found; the section around it says what it means, so it is handed over. Parents are cut as
+    by ``Markdown`` where the document has any headings and as by ``Recursive`` where it has none, and each parent of more than ``size``
+    tokens once more in the same way; a smaller one is its own only chunk.
+
+    ``size``, ``parent``, ``overlap``: tokens. A chunk repeats the end of the one before it in its parent, at most ``overlap`` tokens; parents
+    share nothing. Raises ``SettingError`` unless ``0 <= overlap < size <= parent``.
+    """
+
+    size: int
+    parent: int
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        check_size(self.size, self.overlap)
+        if not isinstance(self.parent, int) or isinstance(self.parent, bool) or self.parent < self.size:
+            raise SettingError(
+                f"chunker.parent is {self.parent}; it must be a whole number of tokens, at least chunk={self.size}. Raise it or lower chunk.",
+                key="chunker.parent",
+            )
+
+    def parents(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
+        """What is handed over of ``document``, in order."""
+        return _kind_for(document)(self.parent).split(document, tokens)
+
+    def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
+        """What is searched of ``document``, in order."""
+        kind = _kind_for(document)
+        finer = kind(self.size, self.overlap)
+        for parent in self.parents(document, tokens):
+            if tokens.count(parent.start, parent.end) <= self.size:
+                yield parent
+            else:
+                yield from trim(document, finer.spans(document.text, tokens, parent[1:]))
+
+
+def _kind_for(document: Document) -> type[Markdown | Recursive]:
+    """What cuts a document: along its headings where it has any."""
+    return Markdown if (read_blocks(document.text).kinds > 0).any() else Recursive
