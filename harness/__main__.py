@@ -2,7 +2,17 @@
 
 import sys
 
-from harness.sweep import main
+
+def main() -> int:
+    """The sweep, or the answer to a shell that asks what may come next; either loads nothing of the other."""
+    if {"-sc", "--shell-completion"} & set(sys.argv):
+        from harness import completion
+
+        return completion.main()
+    from harness import sweep
+
+    return sweep.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())
