@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
+from harness.chunker import ParentChunker
 from harness.chunker.check import check_chunks
+from harness.cutting import cut
 from harness.records import Document
 from harness.tokens import TokenMap, load_tokenizer
 
@@ -78,6 +80,8 @@ def check_promises(option: str, text: str, chunk: int, overlap: int) -> None:
     # Span, order, progress, not blank: what is also asked of foreign chunkers.
     assert check_chunks(document, chunks) == chunks
     assert len(set(chunks)) == len(chunks)
+    if isinstance(chunker, ParentChunker):
+        cut([document], [tokens], chunker)  # raises where parents overlap or a chunk lies in none
     if limited:
         assert all(tokens.count(one.start, one.end) <= chunk for one in chunks)
     change = np.zeros(len(text) + 1, np.int64)
