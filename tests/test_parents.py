@@ -191,8 +191,7 @@ def test_as_big_as_its_parent_it_scores_as_the_plain_chunker(tmp_path, headings,
     sizes = {name: parent.health[name] for name in parent.health if name.startswith("parent")}
     assert {name: value for name, value in parent.health.items() if name not in sizes} == plain.health
     assert sizes == {
-        name.replace("chunk", "parent"): plain.health[name]
-        for name in ("chunks", "chunk_tokens_mean", "chunk_tokens_p95")
+        f"parent_{name}": plain.health[name] for name in ("chunks", "chunk_tokens_mean", "chunk_tokens_p95")
     }
 
 
@@ -272,7 +271,7 @@ def test_what_is_kept_is_what_depends_on_it(place, tmp_path):
 
 
 def test_a_parent_below_its_chunks_is_refused(place):
-    """Before anything is read, with what to do; in a sweep over both sizes the one combination fails alone."""
+    """Before anything is read, with what to do."""
     done = place.run("chunker=parent", "chunk=512", "chunker.parent=256", "tracker=none")
     assert done.returncode == 1
     assert "chunker.parent is 256; it must be a whole number of tokens, at least chunk=512" in " ".join(
@@ -281,32 +280,25 @@ def test_a_parent_below_its_chunks_is_refused(place):
     assert "Traceback" not in done.stderr
 
 
-@pytest.fixture(scope="module")
-def picked(tmp_path_factory):
-    """A sweep over both chunkers, as it is typed, and the parents' cell picked from it."""
-    place = sample(tmp_path_factory.mktemp("picked_parents"), headings=True)
+def test_a_sweep_as_it_is_typed(tmp_path):
+    """Plain chunkers run once each; a parent below its chunks fails alone; a fixed number of tokens decides, and parents cost theirs."""
+    place = sample(tmp_path, headings=True)
     done = place.sweep(
-        "-m", "chunker=parent,recursive", "chunk=32,64", "chunker.parent=128,512", "context=title"
+        "-m", "chunker=parent,recursive", "chunk=32,160", "chunker.parent=128,512", "tracker=none"
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return place, done.stdout
-
-
-def test_a_sweep_as_it_is_typed(picked):
-    """Plain chunkers run without a parent's size, once each; sizes of parents are axes; a fixed number of tokens decides."""
-    place, said = picked
     results = {result["name"]: result for result in place.results()}
 
+    assert done.returncode == 1
+    assert "chunker.parent is 128" in " ".join((done.stdout + done.stderr).split())
     assert set(results) == {
-        *(f"parent · {chunk} · parent={parent}" for chunk in (32, 64) for parent in (128, 512)),
-        *("recursive · 32", "recursive · 64"),
+        *("parent · 32 · parent=128", "parent · 32 · parent=512", "parent · 160 · parent=512"),
+        *("recursive · 32", "recursive · 160"),
     }
-    assert "recursive has no chunker.parent: run without it" in said or "6 instead of 8" in said
     assert {result["primary"] for result in results.values()} == {"recall_at_2000_tokens"}
     small, large = (results[f"parent · 32 · parent={size}"] for size in (128, 512))
     assert small["metrics"]["context_tokens_at_5"] < large["metrics"]["context_tokens_at_5"]
-    assert small["health"]["parents"] > large["health"]["parents"]
-    assert "parents" not in results["recursive · 32"]["health"]
+    assert small["health"]["parent_chunks"] > large["health"]["parent_chunks"]
+    assert "parent_chunks" not in results["recursive · 32"]["health"]
     assert small["params"]["chunker.parent"] == "128"
 
 

@@ -19,14 +19,14 @@ def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question
     ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens (nearest rank).
     ``truncated_chunks``: how many the model could not read to their end. ``unseen_tokens``, ``unseen_evidence``: share, in [0, 1],
     of the text's tokens and of the questions' evidence that no vector ever saw. These speak of the chunks that are searched; where larger
-    parents are handed over, ``parents``, ``parent_tokens_mean`` and ``parent_tokens_p95`` stand beside them. ``encoded`` None means that
+    parents are handed over, ``parent_chunks``, ``parent_chunk_tokens_mean`` and ``parent_chunk_tokens_p95`` stand beside them. ``encoded`` None means that
     no model read the chunks: nothing is truncated. Of chunks that are not all known nothing can be said: the shares are nan, the other figures are left out.
     """
     if not chunks.complete:
         return {"unseen_tokens": float("nan"), "unseen_evidence": float("nan")}
-    figures = _sizes("chunk", chunks)
+    figures = _sizes(chunks)
     if chunks.parents is not None:
-        figures |= _sizes("parent", chunks.parents)
+        figures |= {f"parent_{name}": value for name, value in _sizes(chunks.parents).items()}
     if encoded is None or not len(chunks):
         return figures | {"truncated_chunks": 0.0, "unseen_tokens": 0.0, "unseen_evidence": 0.0}
     return figures | {
@@ -36,12 +36,12 @@ def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question
     }
 
 
-def _sizes(name: str, chunks: Chunks) -> dict[str, float]:
+def _sizes(chunks: Chunks) -> dict[str, float]:
     tokens = chunks.tokens
     return {
-        f"{name}s": float(len(chunks)),
-        f"{name}_tokens_mean": float(tokens.mean()) if len(chunks) else 0.0,
-        f"{name}_tokens_p95": float(np.percentile(tokens, 95, method="inverted_cdf")) if len(chunks) else 0.0,
+        "chunks": float(len(chunks)),
+        "chunk_tokens_mean": float(tokens.mean()) if len(chunks) else 0.0,
+        "chunk_tokens_p95": float(np.percentile(tokens, 95, method="inverted_cdf")) if len(chunks) else 0.0,
     }
 
 

@@ -75,14 +75,15 @@ def test_what_was_seen_is_a_matter_of_the_chunks() -> None:
     figures = health(halves(), model, [question])
 
     assert {
-        name: figures[name] for name in ("chunks", "chunk_tokens_mean", "parents", "parent_tokens_mean")
+        name: figures[name]
+        for name in ("chunks", "chunk_tokens_mean", "parent_chunks", "parent_chunk_tokens_mean")
     } == {
         "chunks": 4,
         "chunk_tokens_mean": 2,
-        "parents": 2,
-        "parent_tokens_mean": 4,
+        "parent_chunks": 2,
+        "parent_chunk_tokens_mean": 4,
     }
-    assert (figures["parent_tokens_p95"], figures["truncated_chunks"]) == (4, 1)
+    assert (figures["parent_chunk_tokens_p95"], figures["truncated_chunks"]) == (4, 1)
     assert figures["unseen_tokens"] == 1 / 8
     assert figures["unseen_evidence"] == 4 / 8
     # "ffff" is missing after the first row, and unseen; had it been seen, it would only not have been retrieved.
