@@ -249,6 +249,21 @@ def test_a_reranker_reads_the_chunks(place):
         assert rows == (first + below)[: len(rows)]
 
 
+def test_with_a_reranker_the_index_answers_for_the_chunks_that_are_read(place):
+    """Of the first 20 chunks by exact search, the share that the index finds: the reranker would have read the others too."""
+    settings = config(
+        place, "chunker=parent", "chunk=24", "chunker.parent=96", "index=int8", "index.candidates=7"
+    )
+    made = replace(parts.parts(settings), reranker=KeptReranker(Noting(20), None))
+    result = pipeline.evaluate(made, KS, "recall_at_5")
+    texts = [question.text for asked in result.questions.values() for question in asked]
+    ours, theirs = (found.search(texts, 20).rows for found in (made.retriever, made.exact))
+
+    found = sum(len(set(a.tolist()) & set(b.tolist()) - {-1}) for a, b in zip(ours, theirs, strict=True))
+    assert result.health["index_recall"] == found / (20 * 40)
+    assert 0.3 < result.health["index_recall"] < 0.5
+
+
 def test_what_is_kept_is_what_depends_on_it(place, tmp_path):
     """A parent's size is part of a ranking; equal texts are embedded once, whoever cut them; the same cell again does nothing."""
 
