@@ -1,4 +1,7 @@
-"""``python -m harness.doctor``: what works on this machine, in one screen, before anything is waited for."""
+"""``python -m harness.doctor``: what works on this machine, in one screen, before anything is waited for.
+
+It looks at what the words of a sweep would use: corpus.path=DIR, tracker.uri=..., model=...
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from harness import command, parts
-from harness.errors import HarnessError
+from harness import command, entry, parts
+from harness.command import Words
+from harness.errors import HarnessError, SettingError
 from harness.paths import conf_folder, root
 from harness.settings import plain_settings_hold
 from harness.view import terminal
@@ -30,19 +34,16 @@ _NEVER = " (*: never loaded by this project's tests)"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the report; the exit code is 1 when a sweep of the default configuration can't work here."""
-    words = command.take_apart(sys.argv[1:] if argv is None else argv)
-    if {"-h", "--help"} & set(words.flags):
-        terminal.say(
-            f"{__doc__}\nIt takes the same KEY=VALUE words as the sweep: corpus.path=DIR, tracker.uri=..., model=..."
+    return entry.run("doctor", __doc__, argv, _main)
+
+
+def _main(words: Words) -> int:
+    if words.files or words.is_sweep:
+        raise SettingError(
+            f"'{(*words.files, '-m')[0]}' means nothing here. Words: corpus.path=DIR, tracker.uri=..., model=..., one value each."
         )
-        return 0
-    try:
-        command.check_flags(words)
-        config = command.composed(words, words.overrides).config
-        plain_settings_hold(config)
-    except HarnessError as error:
-        terminal.complain(f"error: {error}")
-        return 1
+    config = command.composed(words, words.overrides).config
+    plain_settings_hold(config)
     healthy = True
     for good, label, text in report(config):
         healthy &= good is not False

@@ -44,9 +44,5 @@ def run(
 def _help(name: str, about: str) -> list[str]:
     settings = (conf_folder() / "command" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
     shown = [line for line in settings if not line.startswith("#")]
-    return [
-        about.strip().replace("``", ""),
-        "",
-        "Its settings, KEY=VALUE, beside those of the sweep (python -m harness --help):",
-        *shown,
-    ]
+    head = ["", "Its settings, KEY=VALUE, beside those of the sweep (python -m harness --help):"]
+    return [about.strip().replace("``", ""), *(head if shown else []), *shown]

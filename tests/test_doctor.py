@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from harness import doctor
+
 
 def test_a_healthy_place(workplace):
     """Documents, store, cache and the bundled models are found, with their hashes; the exit code is 0."""
@@ -42,3 +46,10 @@ def test_a_misspelt_setting(workplace):
 
     assert done.returncode == 1
     assert done.stderr.startswith("error: chunks is no setting.")
+
+
+@pytest.mark.parametrize("word", ["notes.md", "-m"])
+def test_a_word_that_means_nothing(capsys, word):
+    """Nothing is passed over in silence: neither a file nor the flag of a sweep."""
+    assert doctor.main([word]) == 1
+    assert capsys.readouterr().err.startswith(f"error: '{word}' means nothing here.")
