@@ -83,7 +83,8 @@ def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float |
 def _rate(config: DictConfig, chunks: Chunks) -> float | HarnessError:
     """Tokens per second of a cell's model on this machine, or why it can't be used.
 
-    What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing is missing.
+    What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing is missing, or all of the
+    sample begins, as far as the model reads, like what is kept.
     """
     try:
         model = parts.model(config)
@@ -95,8 +96,7 @@ def _rate(config: DictConfig, chunks: Chunks) -> float | HarnessError:
         before = model.counts()
         model.encode_documents(sample)
         after = model.counts()
-        return (after["embed_tokens"] - before["embed_tokens"]) / (
-            after["embed_seconds"] - before["embed_seconds"]
-        )
+        tokens = after["embed_tokens"] - before["embed_tokens"]
+        return tokens / (after["embed_seconds"] - before["embed_seconds"]) if tokens else math.inf
     except HarnessError as error:
         return error

@@ -6,6 +6,8 @@ other place; its end is not certain when a launcher fails, and it can't refuse b
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import re
 import signal
@@ -45,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the sweep that the words describe; gives the exit code: 0, or 1 when anything failed."""
     words = command.take_apart(sys.argv[1:] if argv is None else argv)
     terminal.prepare()
+    atexit.register(gc.freeze)  # else Python looks through MLflow's million objects once more before it ends
     signal.signal(signal.SIGTERM, _stop)
     try:
         if "--version" in words.flags:

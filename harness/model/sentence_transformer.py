@@ -111,6 +111,12 @@ class SentenceTransformerModel:
         """Vectors of questions, each read as ``query_prompt`` and the text."""
         return self.cut(self._encode(texts, str(self._identity["query_prompt"])))
 
+    def readings(self, texts: Sequence[str]) -> tuple[Sequence[bytes], Encoded]:
+        """A key of what is read of each passage, empty where that is all of it; and what is seen, the vectors being zeros."""
+        seen = self._reader.read(encodable(texts), str(self._identity["document_prompt"]))
+        keys = [b""] * len(texts) if self.long_chunks == "window" else seen.keys()
+        return keys, Encoded(np.zeros((len(texts), self._setup.dim), np.float32), *seen[1:])
+
     def whole(self) -> SentenceTransformerModel:
         """The model from whose vectors ``cut`` makes this one's; itself when it cuts nothing and refuses nothing."""
         if self.truncate_dim is None and self.long_chunks != "error":

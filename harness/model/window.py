@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,14 @@ class Seen(NamedTuple):
     tokens: IntArray
     seen_tokens: IntArray
     seen_chars: IntArray
+
+    def keys(self) -> list[bytes]:
+        """For each text that is cut off, 32 bytes that are the same for all of which the same is read; empty for the others."""
+        is_cut = self.seen_tokens < self.tokens
+        return [
+            sha256(b"reading" + ids.tobytes()).digest() if cut else b""
+            for ids, cut in zip(self.ids, is_cut, strict=True)
+        ]
 
 
 class Pieces(NamedTuple):

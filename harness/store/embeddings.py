@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from harness.progress import bar
 from harness.records import Encoded, IntArray
 from harness.store.embedding_store import NOTE, EmbeddingStore, Role, unwritable
+from harness.store.encoder import Derived, Encoder, Windowed
 from harness.store.shard import HASH, Hashes, put, take
 from harness.store.space import Space
 from harness.store.used import mark_used
@@ -24,48 +25,13 @@ LARGEST_SLICE = 8_192
 _SLICE_SECONDS = 2.0
 
 
-class Encoder(Protocol):
-    """What is wrapped: an embedding model as the stage ``model`` promises it."""
-
-    @property
-    def name(self) -> str:
-        """What was asked for: a name on the hub, a folder, or a name of its own."""
-
-    def identity(self) -> Mapping[str, Any]:
-        """All that changes a vector, as JSON values."""
-
-    def place(self) -> str | None:
-        """Where on this machine its files are, or None."""
-
-    def agreement(self) -> float | None:
-        """Least cosine to its exact vectors, where it computes roughly; else None."""
-
-    def encode_documents(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of passages."""
-
-    def encode_queries(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of questions."""
-
-
-@runtime_checkable
-class Derived(Protocol):
-    """A model whose vectors are made of another one's at no cost: those of the other one are kept."""
-
-    def whole(self) -> Encoder:
-        """The other one, or itself."""
-
-    def cut(self, encoded: Encoded) -> Encoded:
-        """Its own vectors from those of ``whole``."""
-
-    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
-        """Raises ``ModelError`` for passages that it refuses, by what ``whole`` saw of them."""
-
-
 class CachedModel:
     """A model that computes no text twice; it keeps the same promises as the model it wraps.
 
+    Passages that a model reads to its window only, and that agree so far, are one text to it, whatever follows.
+
     Counters, over all calls: ``texts_embedded`` (computed), ``texts_cached`` (the rest: kept from before, or the same
-    text again), ``embed_seconds`` and ``embed_tokens`` (time and seen tokens of what was computed).
+    to the model), ``embed_seconds`` and ``embed_tokens`` (time and seen tokens of what was computed).
     """
 
     def __init__(self, model: Encoder, store: EmbeddingStore) -> None:
@@ -77,6 +43,7 @@ class CachedModel:
         self._model = model
         self._derived = model if isinstance(model, Derived) else None
         self._kept: Encoder = model if self._derived is None else self._derived.whole()
+        self._windowed = self._kept if isinstance(self._kept, Windowed) else None
         self._store = store
         self._spaces: dict[Role, Space] = {}
         self._is_live = False
@@ -184,7 +151,6 @@ class CachedModel:
             space.tidy()
         if len(unique):
             mark_used(space.folder / NOTE)
-        self.texts_embedded += len(missing)
         self.texts_cached += len(texts) - len(missing)
         return result if len(unique) == len(texts) else take(result, inverse)
 
@@ -196,16 +162,14 @@ class CachedModel:
         role: Role,
     ) -> Iterator[tuple[IntArray, Encoded]]:
         size, start = SLICE_TEXTS, 0
-        encode = self._kept.encode_documents if role == "document" else self._kept.encode_queries
         with bar("embedding", len(missing), "chunks" if role == "document" else "questions") as progress:
             while start < len(missing):
                 rows = missing[start : start + size]
                 began = time.perf_counter()
                 given = [texts[i] for i in first[rows].tolist()]
-                part = encode(given)
+                part = self._computed(given, role)
                 seconds = time.perf_counter() - began
                 self.embed_seconds += seconds
-                self.embed_tokens += int(part.seen_tokens.sum())
                 yield rows, part
                 if self._derived is not None and role == "document":
                     # The longest come first, so what is refused is refused at once.
@@ -213,6 +177,37 @@ class CachedModel:
                 progress.update(len(rows))
                 start += len(rows)
                 size = min(size * 2, LARGEST_SLICE) if seconds < _SLICE_SECONDS else size
+
+    def _computed(self, texts: Sequence[str], role: Role) -> Encoded:
+        """Vectors of texts that are kept under none of their hashes: of passages that are cut off, under what is read of them."""
+        if role == "query" or self._windowed is None:
+            return self._embedded(texts, role)
+        keys, seen = self._windowed.readings(texts)
+        is_cut = np.array([bool(key) for key in keys])
+        if not is_cut.any():
+            return self._embedded(texts, role)
+        cut, whole = np.flatnonzero(is_cut), np.flatnonzero(~is_cut)
+        unique, first, inverse = np.unique(
+            np.array([keys[i] for i in cut.tolist()], HASH), return_index=True, return_inverse=True
+        )
+        known, found = self._space(role).find(unique)
+        new = np.flatnonzero(~found)
+        rows = np.sort(np.concatenate([whole, cut[first[new]]]))
+        if len(rows):
+            part = self._embedded([texts[i] for i in rows.tolist()], role)
+            seen.vectors[rows] = part.vectors
+            put(known, new, take(part, np.searchsorted(rows, cut[first[new]])))
+            self._keep(self._space(role), role, unique[new], take(known, new))
+        seen.vectors[cut] = known.vectors[inverse]
+        self.texts_cached += len(texts) - len(rows)
+        return seen
+
+    def _embedded(self, texts: Sequence[str], role: Role) -> Encoded:
+        encode = self._kept.encode_documents if role == "document" else self._kept.encode_queries
+        encoded = encode(texts)
+        self.texts_embedded += len(texts)
+        self.embed_tokens += int(encoded.seen_tokens.sum())
+        return encoded
 
     def _keep(self, space: Space, role: Role, hashes: Hashes, part: Encoded) -> None:
         try:

@@ -80,17 +80,17 @@ def cr2(sums: FloatArray, sizes: FloatArray) -> Robust:
 
 def clopper_pearson(share: float, draws: float, risk: float) -> tuple[float, float]:
     """Exact limits of a share observed in so many draws, which need not be whole numbers."""
-    from scipy import stats
+    from scipy import special
 
     hits = share * draws
-    lo = 0.0 if share <= 0 else float(stats.beta.ppf(risk / 2, hits, draws - hits + 1))
-    hi = 1.0 if share >= 1 else float(stats.beta.isf(risk / 2, hits + 1, draws - hits))
+    lo = 0.0 if share <= 0 else float(special.betaincinv(hits, draws - hits + 1, risk / 2))
+    hi = 1.0 if share >= 1 else float(special.betainccinv(hits + 1, draws - hits, risk / 2))
     return lo, hi
 
 
 def _near_a_bound(sums: FloatArray, sizes: FloatArray, effective: float, risk: float) -> tuple[float, float]:
     """Limits of a share that few clusters tell from 0 or 1: Jeffreys' for as many draws as its error is worth, G* to n."""
-    from scipy import stats
+    from scipy import special
 
     count = float(sizes.sum())
     share = float(sums.sum()) / count
@@ -99,7 +99,7 @@ def _near_a_bound(sums: FloatArray, sizes: FloatArray, effective: float, risk: f
     variance = cr2(sums, sizes).error ** 2
     draws = float(np.clip(share * (1 - share) / variance, effective, count)) if variance > 0 else effective
     hits = share * draws
-    limits = stats.beta.ppf([risk / 2, 1 - risk / 2], hits + 0.5, draws - hits + 0.5)
+    limits = special.betaincinv(hits + 0.5, draws - hits + 0.5, [risk / 2, 1 - risk / 2])
     return float(limits[0]), float(limits[1])
 
 
@@ -112,11 +112,11 @@ def _deviating(sums: FloatArray, sizes: FloatArray) -> IntArray:
 
 
 def _satterthwaite(sums: FloatArray, sizes: FloatArray, risk: float) -> FloatArray:
-    from scipy import stats
+    from scipy import special
 
     means = sums.sum(axis=1) / sizes.sum()
     robust = [cr2(row, sizes) for row in sums]
-    half = np.array([stats.t.isf(risk / 2, r.degrees) * r.error for r in robust])
+    half = np.array([-special.stdtrit(r.degrees, risk / 2) * r.error for r in robust])
     return np.stack([means - half, means + half], axis=1)
 
 

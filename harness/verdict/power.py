@@ -69,11 +69,11 @@ def detectable_as_observed(differences: FloatArray, clusters: IntArray, cells: i
 
 def multiple(cells: int, effective_clusters: float) -> float:
     """By how many standard errors two of so many cells must differ to be told apart in four sweeps of five."""
-    from scipy import stats
+    from scipy import special
 
     degrees = max(effective_clusters - 1, 1.0)
-    critical = stats.t.isf(stats.norm.sf(dunnett(cells)), degrees)
-    return float(critical + stats.norm.isf(1 - DETECTED))
+    critical = -special.stdtrit(degrees, special.ndtr(-dunnett(cells)))
+    return float(critical + special.ndtri(DETECTED))
 
 
 @cache
@@ -82,16 +82,21 @@ def dunnett(cells: int, level: float = LEVEL) -> float:
 
     Dunnett (1955): the root of ``∫ Φ(z + √2 c)^(cells - 1) φ(z) dz = 1 - level``, by Gauss-Hermite quadrature.
     """
-    from scipy import optimize, stats
+    from scipy import special
 
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     weights = weights / weights.sum()
 
     def beyond(critical: float) -> float:
-        inside = stats.norm.cdf(nodes + sqrt(2) * critical) ** max(cells - 1, 1)
+        inside = special.ndtr(nodes + sqrt(2) * critical) ** max(cells - 1, 1)
         return float(weights @ inside) - (1 - level)
 
-    return float(optimize.brentq(beyond, 0.0, 10.0, xtol=1e-10))
+    # Halving an interval: scipy's root finders take longer to import than a sweep's whole verdict.
+    low, high = 0.0, 10.0
+    while high - low > 1e-10:
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) < 0 else (low, middle)
+    return high
 
 
 def _mean_and_error(differences: FloatArray, clusters: IntArray) -> tuple[float, float]:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
 from harness.golden.overlap import overlap, stop_words
-from harness.golden.wording import size, units, words
+from harness.golden.wording import is_unspaced, size, units, words
 
 
 def test_hand_worked_shares():
@@ -26,6 +29,20 @@ def test_apostrophes_and_hyphens_part_words_and_case_does_not_count():
     """What makes Chroma's published set come out at 0.487."""
     # it, s, high, tech: 4 words; the quote has it, s and tech.
     assert overlap("It's high-tech?", ["IT'S a tech"]).plain == 0.75
+
+
+def test_every_combining_mark_stays_in_its_word():
+    """All of Unicode's, wherever they lie (those of scripts without blanks stand for themselves)."""
+    marks = [
+        chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
+    ]
+    assert len(marks) > 2000
+    wrong = [
+        m
+        for m in marks
+        if not is_unspaced(m) and units(f"x{m}y") != [unicodedata.normalize("NFC", f"x{m}y").lower()]
+    ]
+    assert wrong == []
 
 
 def test_a_repeated_word_counts_once():

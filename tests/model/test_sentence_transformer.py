@@ -140,6 +140,25 @@ def test_what_lies_beyond_the_window_changes_nothing(tiny: SentenceTransformerMo
     assert np.allclose(tiny.encode_documents([head]).vectors, encoded.vectors, atol=1e-6)
 
 
+def test_what_is_read_has_one_key(tiny: SentenceTransformerModel) -> None:
+    """Cut-off passages have the same key exactly when their vectors are the same; what is read to its end has none."""
+    rng = random.Random(3)
+    begins = [
+        " ".join(rng.choices(["alpha", "Betas", "naïve", "日本"], k=rng.randint(2, 14))) for _ in range(20)
+    ]
+    texts = [f"{begin} {' '.join(rng.choices(['x7', 'the'], k=rng.randint(0, 20)))}" for begin in begins * 4]
+    keys, seen = tiny.readings(texts)
+    encoded = tiny.encode_documents(texts)
+
+    assert [not key for key in keys] == (encoded.seen_tokens == encoded.tokens).tolist()
+    assert all(np.array_equal(a, b) for a, b in zip(seen[1:], encoded[1:], strict=True))
+    cut = [i for i, key in enumerate(keys) if key]
+    similar = encoded.vectors @ encoded.vectors.T > 1 - 1e-6
+    assert len({keys[i] for i in cut}) < len(cut)
+    assert all((keys[i] == keys[j]) == similar[i, j] for i in cut for j in cut)
+    assert not any(variant(tiny, long_chunks="window").readings(texts)[0])
+
+
 def test_max_tokens_is_the_window(tiny: SentenceTransformerModel) -> None:
     """A smaller window reads less; a bigger one is allowed as far as the model has positions."""
     text = "alpha " * 100

@@ -88,6 +88,73 @@ def test_counters(tmp_path: Path) -> None:
     assert model.embed_seconds > 0
 
 
+class ReadsTen:
+    """A model that reads ten characters of a passage; it notes what it was given."""
+
+    name = "reads ten"
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def identity(self) -> Mapping[str, Any]:
+        return {"name": self.name, "query_prompt": "", "document_prompt": "", "dim": DIM}
+
+    def place(self) -> None:
+        return None
+
+    def agreement(self) -> None:
+        return None
+
+    def readings(self, texts: Sequence[str]) -> tuple[Sequence[bytes], Encoded]:
+        keys = [hashlib.sha256(b"read" + t[:10].encode()).digest() if len(t) > 10 else b"" for t in texts]
+        return keys, self._seen(texts)
+
+    def encode_documents(self, texts: Sequence[str]) -> Encoded:
+        self.given += texts
+        return self._seen(texts)._replace(vectors=StandIn().encode([t[:10] for t in texts], "").vectors)
+
+    encode_queries = encode_documents
+
+    def _seen(self, texts: Sequence[str]) -> Encoded:
+        n = np.array([len(t) for t in texts], dtype=np.int64)
+        return Encoded(np.zeros((len(texts), DIM), np.float32), n, np.minimum(n, 10), np.minimum(n, 10))
+
+
+@settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    calls=st.lists(
+        st.lists(
+            st.text("ab", min_size=8, max_size=13).map(lambda t: "12345678"[: 16 - len(t)] + t), max_size=8
+        ),
+        max_size=4,
+    )
+)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_passages_that_agree_as_far_as_they_are_read_are_computed_once(
+    tmp_path_factory: pytest.TempPathFactory, dtype: str, calls: list[list[str]]
+) -> None:
+    """Whatever was asked before, in whatever process: what comes back is the model's own, and nothing is read twice."""
+    folder, given = tmp_path_factory.mktemp("store"), []
+    for texts in calls:
+        store = EmbeddingStore(folder, dtype)
+        model = CachedModel(ReadsTen(), store)
+        assert same(model.encode_documents(texts), store.as_kept(ReadsTen().encode_documents(texts)))
+        computed = model._model.given  # type: ignore[attr-defined]
+        assert (model.texts_embedded, model.texts_cached) == (len(computed), len(texts) - len(computed))
+        given += computed
+    beginnings = [text[:10] for text in given if len(text) > 10]
+    assert len(beginnings) == len(set(beginnings))
+    assert len(given) == len(set(given))
+
+
+def test_questions_are_never_taken_for_passages_that_begin_alike(tmp_path: Path) -> None:
+    """A question is computed whole, whatever passages are kept."""
+    model = CachedModel(ReadsTen(), EmbeddingStore(tmp_path))
+    model.encode_documents(["0123456789 and more"])
+    model.encode_queries(["0123456789 and other"])
+    assert model.texts_embedded == 2
+
+
 def test_roles_and_models_never_mix(tmp_path: Path) -> None:
     """Questions and passages of one text differ, and so do two versions of a model."""
     for version in (1, 2):
