@@ -180,6 +180,7 @@ def main() -> None:
     from arithmetic import chunking, metrics, search, sgemm
     from counting import counted
     from equality import equality
+    from peers import peers
     from tracking import tracking
 
     everything = {
@@ -192,8 +193,11 @@ def main() -> None:
         "sgemm": sgemm,
         "cold": cold,
         "equality": equality,
+        "peers": peers,
     }
-    chosen = args.only.split(",") if args.only else list(everything)
+    # Only when it is asked for: it installs 5 GB of other tools once, and takes another seven minutes.
+    everyday = [name for name in everything if name != "peers"]
+    chosen = args.only.split(",") if args.only else everyday
     place = Place(args.corpus.resolve(), args.golden.resolve(), [folder.resolve() for folder in args.data])
     print("| what | target | measured | verdict |\n|---|---|---|---|")
     try:
