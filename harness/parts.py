@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.chunker import Chunker
+from harness.components import class_of
 from harness.context import with_context
 from harness.corpus import Loaded
 from harness.cutting import cut
@@ -40,6 +41,8 @@ from harness.tokens import Tokenizer, TokenMap, load_tokenizer
 from harness.tracker import Tracker
 from harness.unused import unused_by
 
+# In the order in which their mistakes are told.
+_GROUPS = ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model")
 _EXACT = {"_target_": "harness.index.exact.ExactIndex", "block_mb": 32}
 
 
@@ -92,17 +95,8 @@ def parts(config: DictConfig) -> Parts:
 
 def settings_hold(config: DictConfig) -> None:
     """Makes every part once, to find wrong settings before a document is read or a weight is loaded."""
-    for group in (
-        "chunker",
-        "index",
-        "retriever",
-        "reranker",
-        "metrics",
-        "tracker",
-        "corpus",
-        "golden",
-        "model",
-    ):
+    for group in _GROUPS:
+        class_of(config, group)
         _holds(_key(config, group))
 
 
@@ -138,7 +132,9 @@ def retriever(config: DictConfig) -> KeptRetriever | ForeignRetriever:
 def _kept(config: DictConfig, index: str) -> KeptRetriever:
     made, settings = new(config, "retriever"), {"retriever": _key(config, "retriever")}
     if made.uses_model:
-        settings |= {"index": index, "cache_dtype": str(config.cache_dtype)}
+        settings["cache_dtype"] = str(config.cache_dtype)
+    if made.uses_index:
+        settings["index"] = index
     return KeptRetriever(made, Path(str(config.cache)) / "rankings", settings, inputs(config).corpus.digest)
 
 

@@ -38,8 +38,6 @@ _QUESTIONS = {
     "-i",
     "--cfg",
     "-c",
-    "--shell-completion",
-    "-sc",
 }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
+from harness.components import class_of
 from harness.foreign.own import brings_chunks
 
 # What stands for the value of such a setting.
@@ -28,6 +28,9 @@ def unused_by(config: DictConfig, key: str) -> str | None:
     group = _THROUGH.get(key, _BESIDE.get(key, key.partition(".")[0]))
     if group in _without(config):
         return "retriever"
+    for deaf in ("retriever", "model"):
+        if key in getattr(class_of(config, deaf), "ignores", ()):
+            return deaf
     if key in _THROUGH:
         settings = OmegaConf.to_container(config[group], resolve=False)
         return None if f"${{{key}}}" in str(settings) else group
@@ -45,6 +48,6 @@ def _without(config: DictConfig) -> set[str]:
     """The groups that the retriever leaves alone."""
     if brings_chunks(config):
         return {"chunker", "model", "index"}
-    retriever = get_class(str(config.retriever["_target_"]))
+    retriever = class_of(config, "retriever")
     declared = {"model": "uses_model", "index": "uses_index"}
     return {group for group, name in declared.items() if getattr(retriever, name, True) is False}

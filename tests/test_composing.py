@@ -71,6 +71,20 @@ def test_a_static_model_has_no_precision():
     assert notes == ["3 instead of 4: wordllama does not depend on precision"]
 
 
+def test_what_a_component_ignores_makes_no_cell():
+    """A static model has no prompts and reads all of every text; a ranking by chance reads no headings."""
+    _, names, notes = made("model=wordllama,minilm", "model.prompts=default,none")
+    assert names == ["wordllama", "minilm · prompts=default", "minilm · prompts=none"]
+    assert notes == ["3 instead of 4: wordllama does not depend on model.prompts"]
+
+    _, names, _ = made("model=wordllama", "model.long_chunks=truncate,window")
+    assert len(names) == 1
+
+    _, names, notes = made("retriever=random,bm25", "context=none,title")
+    assert names == ["random", "bm25 · context=none", "bm25 · context=title"]
+    assert notes == ["3 instead of 4: random does not depend on context"]
+
+
 def test_settings_of_one_option_leave_the_others_alone():
     """Weights are swept for the retriever that has them; dense and bm25 stand beside it, once each."""
     axes, names, notes = made("retriever=dense,bm25,hybrid", "retriever.weight=0.3,0.7")

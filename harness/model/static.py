@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class StaticModel:
     cache_dir: str | Path = "cache"
     licence: str = ""
     untested: bool = False
+
+    ignores: ClassVar[Sequence[str]] = ("model.long_chunks", "model.prompts")
 
     def __post_init__(self) -> None:
         check_axes(self.truncate_dim, self.long_chunks, self.prompts)

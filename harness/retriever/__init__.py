@@ -49,7 +49,10 @@ class Retriever(Protocol):
 
     @property
     def uses_index(self) -> bool:
-        """Whether the index searches. Both are read off the class too: what it does not use makes no further cell."""
+        """Whether the index searches. Both are read off the class too: what it does not use makes no further cell.
+
+        So is ``ignores``, where a class has it (a model's too): settings, as they are typed, that change nothing.
+        """
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""

@@ -22,6 +22,7 @@ class RandomRetriever:
 
     uses_model = False
     uses_index = False
+    ignores = ("context",)
 
     def __init__(self, seed: int = 0) -> None:
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
