@@ -173,7 +173,7 @@ def test_words_on_the_command_line_win_over_an_experiment():
     unfolded = experiment.unfolded(words).overrides
 
     assert list(command.axes(unfolded).items()) == [
-        ("chunker", ["recursive", "sentence", "tokens"]),
+        ("chunker", ["recursive", "sentence", "tokens", "markdown", "parent"]),
         ("chunk", ["64", "96"]),
     ]
     assert "model=wordllama" in unfolded

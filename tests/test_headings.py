@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.headings import LONGEST, headings
+from harness.blocks import LONGEST
+from harness.headings import headings
 
 
 def found(name, text):
@@ -29,6 +30,9 @@ MARKDOWN = {
     "a rule below an item": ("- one\n---\n", []),
     "a rule below a quotation": ("> one\n---\n", []),
     "a rule below a heading": ("# One\n---\n", [(1, "One")]),
+    "underlined below a heading": ("# One\nTwo\n---\n", [(1, "One"), (2, "Two")]),
+    "underlined below code": ("```\n```\nTwo\n---\n", [(2, "Two")]),
+    "underlined marks": ("#One #\n===\n\nC #\n---\n", [(1, "#One #"), (2, "C #")]),
     "a rule below a rule": ("***\n---\n", []),
     "a table": ("| a |\n|---|\n\na | b\n--- | ---\n", []),
     "fenced": ("```sh\n# no\n```\n# yes\n", [(1, "yes")]),
@@ -62,7 +66,7 @@ RESTRUCTURED = {
 
 @pytest.mark.parametrize("case", MARKDOWN)
 def test_markdown(case):
-    """What CommonMark shows as a heading is one (of underlined ones: one line below an empty one); nothing else is."""
+    """What CommonMark shows as a heading is one (of underlined ones: one line); nothing else is."""
     text, expected = MARKDOWN[case]
 
     assert found("a/b.md", text) == found("B.MARKDOWN", text) == expected

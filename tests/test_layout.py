@@ -60,6 +60,7 @@ def test_a_stage_imports_no_other_stage(module):
         "harness.records",
         "harness.errors",
         "harness.tokens",
+        "harness.blocks",
         "harness.progress",
         "harness.paths",
         "harness.hub",

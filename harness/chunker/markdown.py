@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.blocks import CODE, TABLE, Blocks, read_blocks
+from harness.blocks import CODE, TABLE, Blocks, read_blocks
 from harness.chunker.check import check_size
 from harness.chunker.pack import pack, trim
 from harness.chunker.recursive import Recursive
@@ -43,46 +43,50 @@ class Markdown:
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""
-        return trim(document, self.spans(document.text, tokens, (0, len(document.text))))
+        text = document.text
+        return trim(document, self.spans(text, tokens, (0, len(text)), blocks=read_blocks(text)))
 
-    def spans(self, text: str, tokens: TokenMap, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """The same for a part of a text, read as if it were all: offsets of the chunks, with the white space at their ends."""
-        blocks = read_blocks(text[slice(*span)])
-        bounds = np.append(blocks.starts + span[0], span[1])
-        return self._section(text, tokens, blocks, bounds, (0, len(blocks.starts)))
+    def spans(
+        self, text: str, tokens: TokenMap, span: tuple[int, int], *, blocks: Blocks
+    ) -> Iterator[tuple[int, int]]:
+        """The same for a part of a text that has ``blocks``: offsets of the chunks, with the white space at their ends."""
+        first = int(np.searchsorted(blocks.starts, span[0], side="right")) - 1
+        last = max(int(np.searchsorted(blocks.starts, span[1])), first + 1)
+        bounds = np.array([span[0], *blocks.starts[first + 1 : last], span[1]], np.int64)
+        return self._section(text, tokens, blocks.kinds[first:last], bounds, (0, last - first))
 
     def _section(
-        self, text: str, tokens: TokenMap, blocks: Blocks, bounds: IntArray, section: tuple[int, int]
+        self, text: str, tokens: TokenMap, kinds: IntArray, bounds: IntArray, section: tuple[int, int]
     ) -> Iterator[tuple[int, int]]:
         """The chunks of the blocks ``section``, not stripped yet."""
         first, last = section
-        after = first + max(_leading_headings(blocks.kinds[first:last]), 1)
-        kinds = blocks.kinds[after:last]
-        if not (kinds > 0).any():
-            yield from self._blocks(text, tokens, blocks, bounds, section)
+        after = first + max(_leading_headings(kinds[first:last]), 1)
+        inside = kinds[after:last]
+        if not (inside > 0).any():
+            yield from self._blocks(text, tokens, kinds, bounds, section)
             return
-        inner = np.flatnonzero(kinds == kinds[kinds > 0].min()) + after
+        inner = np.flatnonzero(inside == inside[inside > 0].min()) + after
         pieces = np.concatenate([[first], inner, [last]])
         for begin, end, fits in self._packed(tokens.counts(bounds[pieces])):
             if fits:
                 yield int(bounds[pieces[begin]]), int(bounds[pieces[end]])
             else:
                 part = (int(pieces[begin]), int(pieces[end]))
-                yield from self._section(text, tokens, blocks, bounds, part)
+                yield from self._section(text, tokens, kinds, bounds, part)
 
     def _blocks(
-        self, text: str, tokens: TokenMap, blocks: Blocks, bounds: IntArray, section: tuple[int, int]
+        self, text: str, tokens: TokenMap, kinds: IntArray, bounds: IntArray, section: tuple[int, int]
     ) -> Iterator[tuple[int, int]]:
         """The chunks of a section without headings inside; only its first blocks may be some."""
         first, last = section
-        body = first + _leading_headings(blocks.kinds[first:last])
+        body = first + _leading_headings(kinds[first:last])
         pieces = np.arange(first, last + 1)
         if first < body < last:
             heading, block = tokens.counts(bounds[[first, body, body + 1]]).tolist()
             if heading + block <= self.size:
                 pieces = np.concatenate([[first], np.arange(body + 1, last + 1)])
             elif block > self.size and heading <= self.size * _HEADING_SHARE:
-                opening, *others = self._long(text, tokens, blocks, bounds, body, self.size - heading)
+                opening, *others = self._long(text, tokens, kinds, bounds, body, self.size - heading)
                 yield int(bounds[first]), opening[1]
                 yield from others
                 pieces = np.arange(body + 1, last + 1)
@@ -90,13 +94,13 @@ class Markdown:
             if fits:
                 yield int(bounds[pieces[begin]]), int(bounds[pieces[end]])
             else:
-                yield from self._long(text, tokens, blocks, bounds, int(pieces[begin]), self.size)
+                yield from self._long(text, tokens, kinds, bounds, int(pieces[begin]), self.size)
 
     def _long(
-        self, text: str, tokens: TokenMap, blocks: Blocks, bounds: IntArray, block: int, size: int
+        self, text: str, tokens: TokenMap, kinds: IntArray, bounds: IntArray, block: int, size: int
     ) -> Iterator[tuple[int, int]]:
         """The parts of a block that is too long."""
-        separators = _LINES if blocks.kinds[block] in {CODE, TABLE} else _PROSE
+        separators = _LINES if kinds[block] in {CODE, TABLE} else _PROSE
         finer = Recursive(size, min(self.overlap, size - 1), separators)
         return finer.spans(text, tokens, (int(bounds[block]), int(bounds[block + 1])))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from harness.chunker.blocks import read_blocks
+from harness.blocks import read_blocks
 from harness.chunker.check import check_size
 from harness.chunker.markdown import Markdown
 from harness.chunker.pack import trim
@@ -41,19 +42,18 @@ class Parent:
 
     def parents(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """What is handed over of ``document``, in order."""
-        return _kind_for(document)(self.parent).split(document, tokens)
+        kind = Markdown if (read_blocks(document.text).kinds > 0).any() else Recursive
+        return kind(self.parent).split(document, tokens)
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """What is searched of ``document``, in order."""
-        kind = _kind_for(document)
-        finer = kind(self.size, self.overlap)
+        # A part of a text does not tell whether it is code: the blocks are those of the whole.
+        blocks = read_blocks(document.text)
+        finer: Callable[..., Iterator[tuple[int, int]]] = Recursive(self.size, self.overlap).spans
+        if (blocks.kinds > 0).any():
+            finer = partial(Markdown(self.size, self.overlap).spans, blocks=blocks)
         for parent in self.parents(document, tokens):
             if tokens.count(parent.start, parent.end) <= self.size:
                 yield parent
             else:
-                yield from trim(document, finer.spans(document.text, tokens, parent[1:]))
-
-
-def _kind_for(document: Document) -> type[Markdown | Recursive]:
-    """What cuts a document: along its headings where it has any."""
-    return Markdown if (read_blocks(document.text).kinds > 0).any() else Recursive
+                yield from trim(document, finer(document.text, tokens, parent[1:]))

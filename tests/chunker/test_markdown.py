@@ -1,48 +1,14 @@
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.chunker.blocks import CODE, TABLE, TEXT, read_blocks
+from harness.blocks import CODE, TABLE, read_blocks
 from harness.chunker.markdown import Markdown
 from harness.records import Document
 from harness.tokens import TokenMap
-
-TEXT_OF_ALL = """---
-title: Fees
----
-# Fees
-
-Intro words here.
-
-Second
-======
-Some text.
-Not a heading | no table.
-
-| a | b |
-|---|:-:|
-| 1 | 2 |
-| 3 | 4 |
-
-```python
-# no heading
-
-x = 1
-```
-- item one
----
-
-Sub
----
-  ~~~
-open until the end
-
-# still code
-"""
 
 
 def words(text: str) -> TokenMap:
@@ -54,41 +20,6 @@ def words(text: str) -> TokenMap:
 def texts(text: str, size: int, overlap: int = 0) -> list[str]:
     chunks = Markdown(size, overlap).split(Document("d", text), words(text))
     return [text[chunk.start : chunk.end] for chunk in chunks]
-
-
-def test_blocks_by_hand() -> None:
-    """Both kinds of headings, front matter, fenced code, a table with its head; a # in code and a rule under a list are none."""
-    found = read_blocks(TEXT_OF_ALL)
-    bounds = [*found.starts.tolist(), len(TEXT_OF_ALL)]
-    firsts = [TEXT_OF_ALL[a:b].splitlines()[0] for a, b in pairwise(bounds)]
-
-    assert list(zip(firsts, found.kinds.tolist(), strict=True)) == [
-        ("---", CODE),
-        ("# Fees", 1),
-        ("Intro words here.", TEXT),
-        ("Second", 1),
-        ("Some text.", TEXT),
-        ("| a | b |", TABLE),
-        ("```python", CODE),
-        ("- item one", TEXT),
-        ("Sub", 2),
-        ("  ~~~", CODE),
-    ]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_line_ends_make_no_difference(end: str) -> None:
-    """The same blocks in a file of any system."""
-    # Front matter is only looked for in the two kinds of today.
-    text = TEXT_OF_ALL[TEXT_OF_ALL.index("# Fees") :]
-    changed = text.replace("\n", end)
-
-    assert read_blocks(changed).kinds.tolist() == read_blocks(text).kinds.tolist()
-
-
-def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
-    """A text that opens with a line of dashes is not taken for one block to its end."""
-    assert read_blocks("---\n\n# A\n\ntext\n\n---\n").kinds.tolist() == [TEXT, 1, TEXT, TEXT]
 
 
 def test_sections_that_fit_are_packed_and_others_cut_at_their_headings() -> None:

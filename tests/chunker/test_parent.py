@@ -60,6 +60,15 @@ def test_along_headings_by_hand() -> None:
     }
 
 
+def test_a_parent_in_the_midst_of_code_is_code() -> None:
+    """Of 12 words of code 6 stay with the heading of 2. The others are cut between lines, greedily: a comment in them is no heading."""
+    text = "# H\n\n```\nu v w x y\na b\n# c\nd\n```"
+    assert families(text, 4, 8) == {
+        "# H\n\n```\nu v w x y": ["# H", "```", "u v w x", "y"],
+        "a b\n# c\nd\n```": ["a b\n# c", "d\n```"],
+    }
+
+
 def test_overlap_stays_within_a_parent() -> None:
     """A chunk repeats the end of the one before it, the first of a parent nothing."""
     text = "a b c d e f\n\ng h i j"

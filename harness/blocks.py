@@ -1,0 +1,116 @@
+"""Where the blocks of a Markdown text begin: headings, code, tables, paragraphs."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.records import IntArray
+
+# Kinds of blocks; 1 to 6 are headings of that level.
+TEXT, CODE, TABLE = 0, -1, -2
+# A longer line is a paragraph with a rule under it, or no line that anybody reads as a heading.
+LONGEST = 200
+
+# A run of blank lines, or a line with its end.
+_LINE = re.compile(r"[ \t\r\n]*[\r\n]|[^\r\n]+(?:\r\n|\r|\n)?")
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^\r\n]*)")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t\r\n]|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*[\r\n]*")
+_DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?[\r\n]*")
+# Comments, then a key or a template's braces; from there on keys, comments, lists, blank and indented lines.
+_END, _KEY = r"(?>\r\n?|\n)", r"[\"']?[\w.$-]+[\"']?[ \t]*:(?=\s)"
+_FRONT_MATTER = re.compile(
+    rf"---[ \t]*{_END}(?=(?:#[^\r\n]*{_END})*(?:{{|{_KEY}))"
+    rf"(?>(?:(?:[ \t#{{}}\]-]|{_KEY})[^\r\n]*)?{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)"
+)
+# What may be underlined: no item, quotation, table, code or HTML, and no rule.
+_TITLE = re.compile(
+    r" {0,3}(?![>|<\s]|(?:[-*+]|\d{1,9}[.)])(?:\s|$))"
+    rf"(?=[^\r\n]{{1,{LONGEST}}}(?:[\r\n]|$))[^\r\n]*[^\W_]"
+)
+
+
+class Blocks(NamedTuple):
+    """``starts``: int64 (blocks,), ascending, the first 0; a block ends where the next one begins. ``kinds``: int64 (blocks,)."""
+
+    starts: IntArray
+    kinds: IntArray
+
+
+def read_blocks(text: str) -> Blocks:
+    """The blocks of ``text``; together they hold all of it. Nothing is nested.
+
+    Headings are of both kinds (``#``, and one line of at most 200 characters underlined), code is fenced, tables are those
+    with ``|`` and a line of dashes; the rest is paragraphs, between blank lines. Rules: CommonMark 0.31 and GitHub's tables,
+    without nesting in lists and quotes. Front matter counts as code: from a first line ``---`` to the next ``---`` or ``...``,
+    where what is between looks like YAML.
+    """
+    reader = _Reader()
+    front = _FRONT_MATTER.match(text)
+    if front:
+        reader.begin(0, CODE)
+    for match in _LINE.finditer(text, front.end() if front else 0):
+        reader.line(match.start(), match[0])
+    starts, kinds = reader.starts or [0], reader.kinds or [TEXT]
+    # Blank lines before the first block are its own.
+    return Blocks(np.array([0, *starts[1:]], np.int64), np.array(kinds, np.int64))
+
+
+class _Reader:
+    """``fence``: what closes the code that is open, and how far in at most. ``lines``: of the open paragraph. ``last``: its last line."""
+
+    def __init__(self) -> None:
+        self.starts: list[int] = []
+        self.kinds: list[int] = []
+        self.fence = ("", 0)
+        self.lines = 0
+        self.last = (0, "")
+
+    def line(self, start: int, line: str) -> None:
+        fence = _FENCE.match(line)
+        indent = len(fence[1].expandtabs(4)) if fence else 0
+        marks, most = self.fence
+        if marks:
+            if fence and fence[2].startswith(marks) and indent <= most and not fence[3].strip():
+                self.fence = ("", 0)
+        elif not line.strip():
+            self.lines = 0
+        elif fence and not (fence[2][0] == "`" and "`" in fence[3]):
+            self.begin(start, CODE)
+            # In a list all of it is indented.
+            self.fence = (fence[2], indent + 3)
+        elif heading := _HEADING.match(line):
+            self.begin(start, len(heading[1]))
+        else:
+            self._text(start, line)
+
+    def begin(self, start: int, kind: int) -> None:
+        self.starts.append(start)
+        self.kinds.append(kind)
+        self.lines = 0
+
+    def _text(self, start: int, line: str) -> None:
+        in_table = self.lines > 0 and self.kinds[-1] == TABLE
+        if in_table and "|" in line:
+            return
+        if in_table or not self.lines:
+            self.begin(start, TEXT)
+        elif "|" in line and "|" in self.last[1] and _DELIMITERS.fullmatch(line):
+            self._table()
+            return
+        elif self.lines == 1 and _UNDERLINE.fullmatch(line) and _TITLE.match(self.last[1]):
+            self.kinds[-1] = 1 if "=" in line else 2
+            self.lines = 0
+            return
+        self.lines += 1
+        self.last = (start, line)
+
+    def _table(self) -> None:
+        """The line before this one was a table's first."""
+        if self.lines > 1:
+            self.begin(self.last[0], TABLE)
+        self.kinds[-1] = TABLE
+        self.lines = 1
