@@ -46,7 +46,7 @@ def run(config: DictConfig) -> float:
     try:
         value, record = _scored(config, sweep, settings, name, folder)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the other cells must run and this one must be on record
-        value, record = float("nan"), _failed(error, settings, name, folder)
+        value, record = float("nan"), _failed(error, settings, name, folder, _own(config))
     record = replace(record, color=color, started_ms=int(1000 * started))
     _track(config, sweep, record)
     terminal.say(
@@ -176,14 +176,22 @@ def _primary_first(metrics: Mapping[str, float], primary: str) -> dict[str, floa
     return {primary: metrics[primary], **metrics}
 
 
-def _failed(error: Exception, settings: Mapping[str, str], name: str, folder: Path) -> CellRecord:
-    """The record of a cell that failed; a mistake of the program's keeps its traceback in a file."""
+def _own(config: DictConfig) -> list[str]:
+    """The classes of the user's own that take part."""
+    targets = [OmegaConf.select(config, f"{group}._target_") for group in (*GROUPS, "metrics")]
+    return [str(target) for target in targets if not str(target).startswith("harness.")]
+
+
+def _failed(
+    error: Exception, settings: Mapping[str, str], name: str, folder: Path, own: Sequence[str]
+) -> CellRecord:
+    """The record of a cell that failed; a mistake of the program's, or of a class in ``own``, keeps its traceback in a file."""
     if isinstance(error, HarnessError):
         message = str(error)
     else:
         trace = folder / "traceback.txt"
         trace.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-        message = f"Unexpected {type(error).__name__}: {error}. This is a fault of the program; see {trace}."
+        message = f"Unexpected {type(error).__name__}: {error}. This is a fault of {' or '.join([*own, 'the program'])}; see {trace}."
     write_json(
         folder / "failure.json", {"schema": SCHEMA, "name": name, "params": dict(settings), "error": message}
     )

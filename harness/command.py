@@ -20,6 +20,7 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, open_dict
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from harness.errors import SettingError
 from harness.mistakes import closest, explained, known_keys
@@ -31,7 +32,7 @@ TEXT_KEY = re.compile(
 )
 
 # A key holds no blank: "minilm · k=5" is the name of a cell.
-_SETTING = re.compile(r"[^\s=]*=")
+SETTING = re.compile(r"[^\s=]*=")
 
 
 class Words(NamedTuple):
@@ -82,8 +83,8 @@ def check_flags(words: Words) -> None:
             )
 
 
-def take_apart(argv: Sequence[str]) -> Words:
-    """Sorts the words of a command line; the order among flags and among overrides is kept."""
+def take_apart(argv: Sequence[str], setting: re.Pattern[str] = SETTING) -> Words:
+    """Sorts the words of a command line; the order among flags and among overrides is kept. ``setting``: how an override begins."""
     flags: list[str] = []
     files: list[str] = []
     overrides: list[str] = []
@@ -93,7 +94,7 @@ def take_apart(argv: Sequence[str]) -> Words:
             flags.append(word)
             if word in FLAGS_WITH_VALUE:
                 flags.extend(itertools.islice(words, 1))
-        elif word.startswith("~") or (_SETTING.match(word) and not Path(word).is_file()):
+        elif word.startswith("~") or (setting.match(word) and not Path(word).is_file()):
             overrides.append(word)
         else:
             files.append(word)
@@ -219,12 +220,15 @@ class Composed(NamedTuple):
 def composed(words: Words, overrides: Sequence[str]) -> Composed:
     """The configuration that ``overrides`` (one value each) give, on top of the flags' config name and folder.
 
-    Raises ``SettingError`` for an unknown setting, an unknown option or a value that does not fit.
+    Raises ``SettingError`` for an unknown setting or option, a value that does not fit, a missing folder or a file that is no YAML.
     """
     register_resolvers()
     extra = words.flag("--config-dir", "-cd")
     name = words.flag("--config-name", "-cn") or "config"
     folder, other = conf_folder(), None if extra is None else Path(extra).resolve()
+    if other is not None and not other.is_dir():
+        raise SettingError(f"--config-dir is {extra}, and there is no folder {other}. Check the spelling.")
+    folders = [folder] if other is None else [folder, other]
     if other is not None and (other / f"{name.removesuffix('.yaml')}.yaml").is_file():
         # The configuration itself is looked for in the first folder only.
         folder, other = other, folder
@@ -236,8 +240,8 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
         hydra = config.hydra
         run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))
         swept = {str(key): str(value) for key, value in (hydra.sweeper.get("params") or {}).items()}
-    except (HydraException, OmegaConfBaseException, ValueError) as error:  # Hydra raises bare ValueErrors too
-        raise explained(error, overrides) from error
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:  # Hydra's may be bare
+        raise explained(error, overrides, folders) from error
     choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
     with open_dict(config):
         del config["hydra"]

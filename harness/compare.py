@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from harness.command import Words
 from harness.errors import SettingError
 from harness.view import terminal
 
+# Names of cells may look like settings: "parent=512", "context=title · bm25".
+_SETTING = re.compile(r"(sweep|metric|baseline|worst|tracker|[+\w]+[./][\w./]*)=")
 _HOW = (
     "Give two runs: python -m harness.compare RUN_A RUN_B. A run is a cell's name in the newest sweep (or in sweep=ID), or six or more "
     "characters of a run's id."
@@ -21,12 +24,14 @@ _HOW = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compares and says what follows; the exit code is 1 for runs that can't be compared and for wrong words."""
-    return entry.run("compare", __doc__, argv, _main)
+    return entry.run("compare", __doc__, argv, _main, setting=_SETTING)
 
 
 def _main(words: Words) -> int:
-    config = command.composed(words, ["+command=compare", *words.overrides]).config
-    runs = list(words.files)
+    # Of more than two, what looks like a setting was meant as one.
+    meant = [word for word in words.files if command.SETTING.match(word)] if len(words.files) > 2 else []
+    config = command.composed(words, ["+command=compare", *words.overrides, *meant]).config
+    runs = [word for word in words.files if word not in meant]
     if len(runs) == 1 and config.baseline is not None and not Path(str(config.baseline)).suffix:
         # What runs today against one other is a pair like any.
         runs.insert(0, str(config.baseline))

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from harness.errors import SettingError
 
 
 def class_of(config: DictConfig, group: str) -> type:
     """The class that is the group's ``_target_``. Raises ``SettingError`` when there is none, or its module fails."""
-    target = str(config[group].get("_target_"))
+    settings = config[group]
+    if not OmegaConf.is_dict(settings) or settings.get("_target_") is None:
+        raise SettingError(
+            f"{group}._target_ is missing. The option's file must hold settings, one a line, and among them _target_: package.module.Class.",
+            key=f"{group}._target_",
+        )
+    target = str(settings["_target_"])
     module, _, name = target.rpartition(".")
     try:
         found = getattr(import_module(module), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 
@@ -20,12 +21,13 @@ def run(
     argv: Sequence[str] | None,
     task: Callable[[Words], int],
     stopped: str = "Stopped.",
+    setting: re.Pattern[str] = command.SETTING,
 ) -> int:
     """Hands the words to ``task`` and gives its exit code; 1 for a mistake, which is said in a line, 130 after Ctrl-C, when ``stopped`` is said.
 
-    ``--help`` prints ``about`` and the settings of ``conf/command/NAME.yaml``.
+    ``setting``: how a word begins that is a setting. ``--help`` prints ``about`` and the settings of ``conf/command/NAME.yaml``.
     """
-    words = command.take_apart(sys.argv[1:] if argv is None else argv)
+    words = command.take_apart(sys.argv[1:] if argv is None else argv, setting)
     terminal.prepare()
     try:
         if {"-h", "--help"} & set(words.flags):

@@ -5,16 +5,27 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
+from yaml import MarkedYAMLError
 
 from harness.errors import SettingError
 from harness.paths import conf_folder
 
 
-def explained(error: Exception, overrides: Sequence[str]) -> SettingError:
-    """Hydra's complaint as a sentence that says what was given, what is allowed and what to do."""
-    text = str(error)
+def explained(error: Exception, overrides: Sequence[str], folders: Sequence[Path]) -> SettingError:
+    """Hydra's complaint as a sentence that says what was given, what is allowed and what to do.
+
+    ``folders`` hold the groups: the program's, and the user's if there is one.
+    """
+    if isinstance(error, MarkedYAMLError) and error.problem_mark:
+        mark = error.problem_mark
+        return SettingError(f"{mark.name}, line {mark.line + 1}, is no YAML: {error.problem}.")
+    return _hydras(str(error), overrides, folders)
+
+
+def _hydras(text: str, overrides: Sequence[str], folders: Sequence[Path]) -> SettingError:
     if found := re.search(r"Could not override '([^']+)'", text):
         key = found[1]
         return SettingError(f"{key} is no setting.{_hint(key, overrides)}", key=key)
@@ -26,13 +37,15 @@ def explained(error: Exception, overrides: Sequence[str]) -> SettingError:
         )
     if found := re.search(r"Could not find '([^']+)/([^'/]+)'", text):
         group, option = found[1], found[2]
-        known = sorted(p.stem for p in (conf_folder() / group).glob("*.yaml"))
+        known = sorted({p.stem for folder in folders for p in (folder / group).glob("*.yaml")})
         return SettingError(
             f"{group}={option}: there is no such option.{closest(option, known)} Options of {group}: {', '.join(known)}.",
             key=group,
         )
     if found := re.search(r"Could not (?:load|find) '([^']+)'", text):
-        return SettingError(f"There is no configuration '{found[1]}'; it was looked for in {conf_folder()}.")
+        return SettingError(
+            f"There is no configuration '{found[1]}'; it was looked for in {' and '.join(map(str, folders))}."
+        )
     if found := re.search(r"must be a string or a list. Got (\w+)", text):
         word = next((w for w in overrides if (conf_folder() / w.partition("=")[0]).is_dir()), "")
         return SettingError(f"'{word}': a group takes the name of an option, not a number.")

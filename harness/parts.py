@@ -197,7 +197,10 @@ def _made(key: str) -> Any:
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, HarnessError):
             cause = cause.__cause__
-        raise (cause or SettingError(str(error))) from None
+        target = json.loads(key).get("_target_")
+        raise cause or SettingError(
+            f"{target} can't be made with these settings: {error.__cause__ or error}. Correct the option's file or the class."
+        ) from None
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -59,7 +60,7 @@ def _run(config: DictConfig) -> int:
     if decision.change == "keep":
         return 0
     files = [*_written(path, decision), decided]
-    again = f"python -m harness --config-dir {path.parent} --config-name {path.stem}"
+    again = f"python -m harness {shlex.join(['--config-dir', str(path.parent), '--config-name', path.stem])}"
     terminal.say_all(["", *words.follow_up([str(file) for file in files], again)])
     if sweep.uri:
         _record(config, decision)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,8 @@ _IN_FULL = ("chunker", "model", "index", "retriever", "reranker")
 _PLAIN = ("chunk", "overlap", "context", "k", "tokenizer", "backend", "precision", "cache_dtype")
 _HEAD = """\
 # One retrieval configuration, written by `python -m harness.pick`.
-# Run it again:      python -m harness --config-dir {folder} --config-name {name}
-# After a change:    python -m harness.gate {file}
+# Run it again:      python -m harness --config-dir {} --config-name {}
+# After a change:    python -m harness.gate {}
 """
 
 
@@ -74,7 +75,7 @@ def write(
         "python": content["provenance"]["python"],
         "libraries": {"retrieval-harness": __version__, **content["provenance"]["libraries"]},
     }
-    text = _HEAD.format(folder=path.absolute().parent, name=path.stem, file=path)
+    text = _HEAD.format(*(shlex.quote(str(part)) for part in (path.absolute().parent, path.stem, path)))
     text += "\n".join(map(_yaml, (settings, {"recorded": _rounded(recorded)}, {"provenance": provenance})))
     scores = scores_file(path)
     cluster = dict(

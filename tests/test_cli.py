@@ -173,7 +173,7 @@ MISTAKES = [
     (["tracker.uri=file:./mlruns"], r"sqlite"),
     (["retriever._target_=no.such.Thing"], r"retriever\._target_ is no\.such\.Thing, .*No module named 'no'"),
     (["model._target_=numpy.zeros"], r"model\._target_ is numpy\.zeros, which is no class"),
-    (["chunker._target_=null"], r"chunker\._target_ is None, .*must be package\.module\.Class"),
+    (["chunker._target_=null"], r"chunker\._target_ is missing\. .*_target_: package\.module\.Class"),
     (["tracker.uri=http://127.0.0.1:9"], r"127\.0\.0\.1:9"),
 ]
 

@@ -11,6 +11,7 @@ import pytest
 from rich.cells import cell_len
 from sweeps_by_hand import cell, sweep
 
+from harness import compare as command_compare
 from harness.comparing import compare
 from harness.errors import SettingError
 from harness.view.comparison import comparison
@@ -221,3 +222,28 @@ def test_the_command(swept):
         wrong = swept.run(*words, module="harness.compare")
         assert (wrong.returncode, wrong.stdout) == (1, "")
         assert wrong.stderr.startswith(answer)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("parent=256", "parent=512"), ("context=none · bm25", "k=5"), ("256", "metrics=mine"), ("a", "b")],
+)
+def test_names_that_look_like_settings_are_names(monkeypatch, pair):
+    """Every name of the table can be typed, in either order; what stands beside it is set."""
+    asked = []
+    monkeypatch.setattr(
+        command_compare, "_run", lambda config, *runs: asked.append((config.worst, *runs)) or 0
+    )
+
+    assert command_compare.main([pair[0], "worst=3", "tracker.uri=sqlite:///x.db", pair[1]]) == 0
+    assert command_compare.main(["worst=3", pair[1], pair[0], "pick.margin=0.1", "tracker=mlflow"]) == 1
+    assert command_compare.main(["worst=3", pair[1], pair[0], "tracker=mlflow"]) == 0
+    assert asked == [(3, *pair), (3, *reversed(pair))]
+
+
+def test_a_setting_beside_two_names_is_one(capsys):
+    """Whoever mistypes a setting is told of that."""
+    assert command_compare.main(["parent=256", "wurst=3", "b"]) == 1
+    assert "is no setting." in capsys.readouterr().err
+    assert command_compare.main(["a", "wurst=3", "b"]) == 1
+    assert capsys.readouterr().err == "error: wurst is no setting. Did you mean worst?\n"

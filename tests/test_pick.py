@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -294,3 +295,18 @@ def test_few_questions_name_no_winner(tmp_path):
 
     assert run.returncode == 0, run.stderr
     assert "No winner can be named" in run.stdout
+
+
+def test_commands_for_a_folder_with_blanks_can_be_pasted(picked):
+    """What a shell makes of the lines at the head of the file is what was meant."""
+    place, _ = picked
+    run = pick(place, "output=my files/it's.yaml")
+    assert run.returncode == 0, run.stderr
+    head = (place.root / "my files" / "it's.yaml").read_text(encoding="utf-8").splitlines()
+    again, after = (shlex.split(line.partition(": ")[2]) for line in head[1:3])
+
+    assert again == [
+        *("python", "-m", "harness", "--config-dir", str(place.root / "my files"), "--config-name", "it's"),
+    ]
+    assert after == ["python", "-m", "harness.gate", "my files/it's.yaml"]
+    assert shlex.join(["--config-dir", "my files", "--config-name", "it's"]) in run.stdout

@@ -230,6 +230,9 @@ def test_coverage_over_files_and_lengths():
     corner = kinds(coverage(examined([("a", quote("05.md", "something", texts))] * 12, texts)))
     assert set(corner) == {"one document", "unasked documents", "long documents"}
     assert "05.md" not in corner["unasked documents"].details
+    giant = texts | {"00.md": texts["00.md"] * 9}
+    found = kinds(coverage(examined([("a", quote("05.md", "something", giant))] * 12, giant)))
+    assert found["long documents"].sentence.startswith("The longest document holds half of the text")
 
 
 def test_where_evidence_stands():

@@ -77,7 +77,7 @@ def _lengths(examined: Examined, questions_of: dict[str, list[int]]) -> list[Fin
             "long documents",
             "note",
             examined.ids(sorted(about)),
-            f"The {many:,} longest documents hold half of the text, but only {len(about) / len(examined.questions):.0%} of the questions are about "
+            f"{'The longest document holds' if many == 1 else f'The {many:,} longest documents hold'} half of the text, but only {len(about) / len(examined.questions):.0%} of the questions are about "
             "them: chunk sizes matter most there.",
             "Ask more about the long documents.",
             tuple(long),
