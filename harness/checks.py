@@ -6,7 +6,8 @@ Mistakes are looked for in the order in which they are cheap to find.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,7 +83,8 @@ def checked(words: Words) -> Sweep:
             key=key,
         )
     axes, cells, notes = grid(words, axes)
-    _refuse_if_all_are_wrong(cells)
+    cells, skipped = _fitting(cells, axes)
+    notes += skipped
     first = cells[0].config
     for folder in (cells[0].sweep_folder, Path(str(first.cache))):
         _check_writable(folder)
@@ -125,18 +127,34 @@ def rechunks(axes: dict[str, list[str]], cells: Sequence[Composed]) -> bool:
     return len(cells) > 1 and any(brings_chunks(cell.config) for cell in cells)
 
 
-def _refuse_if_all_are_wrong(cells: Sequence[Composed]) -> None:
-    """A setting that every cell gets wrong is refused at once; one bad corner of a grid fails alone, later."""
-    errors: list[HarnessError] = []
-    for cell in cells:
+def _fitting(cells: Sequence[Composed], axes: Iterable[str]) -> tuple[list[Composed], list[str]]:
+    """The cells without those whose values don't go together, each of them being right in another cell; and why these are left out.
+
+    A setting that every cell gets wrong is refused at once; a value that is wrong wherever it stands fails in its cells, later.
+    """
+    wrong: dict[int, HarnessError] = {}
+    for i, cell in enumerate(cells):
         parts.cut_offs(cell.config)
         try:
             plain_settings_hold(cell.config)
             parts.settings_hold(cell.config)
         except HarnessError as error:
-            errors.append(error)
-    if len(errors) == len(cells):
-        raise errors[0]
+            wrong[i] = error
+    if len(wrong) == len(cells):
+        raise wrong[0]
+    values = [{(axis, _value(cell, axis)) for axis in axes} for cell in cells]
+    right = set().union(*(given for i, given in enumerate(values) if i not in wrong))
+    skipped = {i: str(error) for i, error in wrong.items() if values[i] <= right}
+    reasons = Counter(skipped.values())
+    notes = [
+        f"{count} skipped, as the values don't go together: {reason}" for reason, count in reasons.items()
+    ]
+    return [cell for i, cell in enumerate(cells) if i not in skipped], notes
+
+
+def _value(cell: Composed, axis: str) -> str | None:
+    """What the cell has of a swept setting; None where it has no such setting."""
+    return next((word for word in cell.overrides if word.partition("=")[0] == axis), None)
 
 
 def _primary_k(config: DictConfig) -> int:

@@ -179,7 +179,7 @@ def _refuse_axis(key: str, values: Sequence[str]) -> None:
             f"{key} has the value {twice[0]} twice; every cell of a sweep must differ.", key=key
         )
     if len(values) > 1 and re.match(
-        r"(primary|primary_k|plan|profile|cache|tokenizer|tracker|experiment)(\.|$)", key
+        r"(primary|primary_k|metrics|plan|profile|cache|tokenizer|tracker|experiment)(\.|$)", key
     ):
         raise SettingError(
             f"{key} is the same for a whole sweep; give one value, not {', '.join(values)}.", key=key

@@ -35,6 +35,9 @@ _ALLOWED = {
     "precision": "harness.model.running:PRECISIONS",
     "model.long_chunks": "harness.model.axes:LONG_CHUNKS",
     "model.prompts": "harness.model.axes:PROMPTS",
+    "index.element": "harness.index.sqlite_vec:ELEMENTS",
+    "retriever.fusion": "harness.retriever.hybrid:FUSIONS",
+    "retriever.method": "harness.retriever.bm25:METHODS",
 }
 
 

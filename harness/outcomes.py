@@ -55,7 +55,10 @@ def compared(
     _, clusters = np.unique(first["cluster"][kept].astype(str), return_inverse=True)
     names = tuple(cell.name for cell in chosen)
     ids = tuple(str(question_id) for question_id in first["question_id"][kept])
-    return Compared(Outcomes(names, values[:, kept], clusters.astype(np.int64)), ids, metrics)
+    costs = np.array(
+        [cell.content["metrics"].get(f"context_tokens_at_{sweep.k}", 0.0) for cell in chosen], np.float64
+    )
+    return Compared(Outcomes(names, values[:, kept], clusters.astype(np.int64), costs), ids, metrics)
 
 
 def rechunks(cells: Sequence[FinishedCell]) -> bool:

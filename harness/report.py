@@ -16,7 +16,6 @@ from harness.command import Words
 from harness.errors import InputError, SettingError, StoreError
 from harness.finished import FinishedCell, FinishedSweep
 from harness.outcomes import Compared, compared
-from harness.paths import root
 from harness.reading import finished
 from harness.tables import per_question, table
 from harness.verdict import Verdict
@@ -115,7 +114,7 @@ def _run(config: DictConfig) -> list[Path]:
             f"pick.margin is {margin}; it is a share between 0 and 1, such as 0.03.", key="pick.margin"
         )
     sweep = finished(config)
-    path = root() / f"report.{kind}" if config.output is None else Path(str(config.output))
+    path = Path(f"report.{kind}").absolute() if config.output is None else Path(str(config.output))
     if kind != "html":
         return _tables(sweep, path, kind)
     metric, baseline = (None if word is None else str(word) for word in (config.metric, config.baseline))

@@ -149,6 +149,7 @@ MISTAKES = [
     (["+foo=1"], r"\+foo=1 would add a setting that nothing reads"),
     (["chunk=16", "chunk=32"], r"chunk is given 2 times"),
     (["-m", "chunk=16,16"], r"chunk has the value 16 twice"),
+    (["-m", "metrics=default,mine"], r"metrics is the same for a whole sweep"),
     (["-m", "primary=mrr,recall_at_5"], r"primary is the same for a whole sweep"),
     (["-m", "tokenizer=bert,x/y"], r"tokenizer is the same for a whole sweep"),
     (["-chunk=16"], r"-chunk=16 is no flag\. A setting has no dash: chunk=16"),

@@ -118,6 +118,14 @@ def test_values_of_plain_settings():
     assert tab("harness context=") == {"context=none", "context=title", "context=heading_path"}
     assert tab("harness model.long_chunks=w") == {"model.long_chunks=window"}
     assert tab("harness -m precision=float32,b") == {"precision=float32,bfloat16"}
+    assert tab("harness -m index=sqlite_vec index.element=float32,") == {
+        "index.element=float32,int8",
+        "index.element=float32,bit",
+    }
+    assert tab("harness retriever=hybrid retriever.fusion=") == {
+        "retriever.fusion=rrf",
+        "retriever.fusion=weighted",
+    }
     assert tab("harness plan=") == {"plan=true", "plan=false"}
     assert tab("harness chunk=") == {"chunk=256"}
     assert tab("harness retriever=hybrid retriever.k0=") == {"retriever.k0=60"}

@@ -9,6 +9,7 @@ import pytest
 
 from harness import command, experiment
 from harness.cell import cell_name, params
+from harness.checks import checked
 from harness.command import Words
 from harness.errors import SettingError
 from harness.grid import grid
@@ -199,6 +200,26 @@ def test_a_wrong_experiment_is_named(workplace, typed, said):
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert re.search(said, done.stderr)
+
+
+def test_values_that_do_not_go_together_are_skipped():
+    """Where each of them is right elsewhere; what is wrong wherever it stands fails, and what all share is refused."""
+    words = ["chunker=tokens", "model=wordllama", "tracker=none"]
+    sweep = checked(command.take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]))
+    assert sweep.names() == [
+        *("16 · overlap=0", "32 · overlap=0", "32 · overlap=16"),
+        *("64 · overlap=0", "64 · overlap=16", "64 · overlap=32"),
+    ]
+    assert len(sweep.notes) == 3
+    assert all(
+        note.startswith("1 skipped, as the values don't go together: overlap is ") for note in sweep.notes
+    )
+
+    sweep = checked(command.take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]))
+    assert (len(sweep.cells), sweep.notes) == (2, [])
+
+    with pytest.raises(SettingError, match="overlap is 16"):
+        checked(command.take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]))
 
 
 def test_the_sweep_runs_what_it_said(workplace):

@@ -30,9 +30,23 @@ def made(root) -> Workplace:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory) -> Workplace:
-    """A sweep of four cells, of which one failed: an overlap of 20 does not fit into chunks of 16."""
+    """A sweep of four cells, of which one failed: an overlap of 20 does not fit into chunks of 16, which this chunker finds out late."""
     place = made(tmp_path_factory.mktemp("swept"))
-    done = place.sweep("-m", "chunk=16,32", "overlap=0,20")
+    (place.root / "late.py").write_text(
+        "from harness.chunker.recursive import Recursive\n"
+        "class Late(Recursive):\n"
+        "    def __post_init__(self): pass\n"
+        "    def split(self, document, tokens):\n"
+        "        if self.overlap >= self.size: raise ValueError(f'overlap {self.overlap} in {self.size}')\n"
+        "        return super().split(document, tokens)\n"
+    )
+    (place.root / "chunker").mkdir()
+    (place.root / "chunker" / "late.yaml").write_text(
+        "_target_: late.Late\nsize: ${chunk}\noverlap: ${overlap}\n"
+    )
+    path = os.pathsep.join([str(place.root), *filter(None, [os.environ.get("PYTHONPATH")])])
+    words = ["--config-dir=.", "chunker=late", "chunk=16,32", "overlap=0,20"]
+    done = place.sweep("-m", *words, PYTHONPATH=path)
     assert done.returncode == 1, done.stderr
     return place
 

@@ -24,13 +24,13 @@ def swept(tmp_path_factory):
 
 
 def test_the_newest_sweep_becomes_a_page(swept):
-    """Without words: report.html where the results are; it says what five questions can't tell."""
+    """Without words: report.html in the folder where one stands; it says what five questions can't tell."""
     done = swept.run(module="harness.report")
     page = (swept.root / "report.html").read_text(encoding="utf-8")
 
     assert done.returncode == 0, done.stderr
     assert str(swept.root / "report.html") in done.stdout
-    assert "All 2 configurations answer every question alike" in page
+    assert "Both configurations answer every question alike" in page
     assert "The questions are about 4 documents" in page
     assert f"{max(c['metrics']['recall_at_2000_tokens'] for c in swept.results()):.3f}" in page
 

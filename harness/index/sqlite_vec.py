@@ -28,7 +28,7 @@ class _Element(NamedTuple):
     read: str
 
 
-_ELEMENTS = {
+ELEMENTS = {
     "float32": _Element("float[{dim}] distance_metric=cosine", "?"),
     "int8": _Element("int8[{dim}] distance_metric=cosine", "vec_int8(?)"),
     "bit": _Element("bit[{dim}]", "vec_bit(?)"),
@@ -47,9 +47,9 @@ class SqliteVecIndex(CandidateIndex):
     """
 
     def __init__(self, element: str = "float32", candidates: int = 200, *, rescore: bool = True) -> None:
-        if element not in _ELEMENTS:
+        if element not in ELEMENTS:
             raise SettingError(
-                f"index.element is {element}; it must be {', '.join(list(_ELEMENTS)[:-1])} or bit.",
+                f"index.element is {element}; it must be {', '.join(list(ELEMENTS)[:-1])} or bit.",
                 key="index.element",
             )
         check_whole("candidates", candidates, 1, "vectors", most=_MOST)
@@ -72,9 +72,9 @@ class SqliteVecIndex(CandidateIndex):
         dim = int(vectors.shape[1])
         self._dim = -(-dim // 8) * 8 if self._element == "bit" else dim  # bits come in whole bytes
         self._table = _connection()
-        column = _ELEMENTS[self._element].column.format(dim=self._dim)
+        column = ELEMENTS[self._element].column.format(dim=self._dim)
         self._table.execute(f"CREATE VIRTUAL TABLE vectors USING vec0(vector {column}, chunk_size={_CHUNK})")
-        insert = f"INSERT INTO vectors (rowid, vector) VALUES (?, {_ELEMENTS[self._element].read})"  # noqa: S608
+        insert = f"INSERT INTO vectors (rowid, vector) VALUES (?, {ELEMENTS[self._element].read})"  # noqa: S608
         starts = range(0, len(vectors), _CHUNK)
         kept = [first + np.flatnonzero(vectors[first : first + _CHUNK].any(axis=1)) for first in starts]
         places = np.concatenate([np.zeros(0, np.int64), *kept])
@@ -88,7 +88,7 @@ class SqliteVecIndex(CandidateIndex):
     def _candidates(self, queries: Float32Array, count: int) -> tuple[IntArray, Float32Array]:
         vectors = np.full((len(queries), count), -1, np.int64)
         scores = np.full((len(queries), count), -np.inf, np.float32)
-        read = _ELEMENTS[self._element].read
+        read = ELEMENTS[self._element].read
         select = f"SELECT rowid, distance FROM vectors WHERE vector MATCH {read} AND k = ?"  # noqa: S608
         asked = np.flatnonzero(queries.any(axis=1))
         for query, code in zip(asked.tolist(), self._codes(queries[asked]), strict=True):

@@ -16,7 +16,7 @@ from harness.retriever import Encoder, VectorIndex
 from harness.retriever.scored import first_ranks, of_groups, ranking
 from harness.retriever.words import Words
 
-_METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
 
 class Bm25Retriever:
@@ -48,9 +48,9 @@ class Bm25Retriever:
             raise SettingError(
                 f"retriever.b is {b}; it must be a number from 0 to 1 (0.75 is usual).", key="retriever.b"
             )
-        if method not in _METHODS:
+        if method not in METHODS:
             raise SettingError(
-                f"retriever.method is {method}; allowed are {', '.join(_METHODS)}.", key="retriever.method"
+                f"retriever.method is {method}; allowed are {', '.join(METHODS)}.", key="retriever.method"
             )
         self._words = Words(language, shortest)
         self._settings: dict[str, Any] = {"k1": k1, "b": b, "method": method}

@@ -14,7 +14,7 @@ from harness.retriever import Encoder, VectorIndex
 from harness.retriever.bm25 import Bm25Retriever
 from harness.retriever.dense import DenseRetriever
 
-_FUSIONS = ("rrf", "weighted")
+FUSIONS = ("rrf", "weighted")
 
 
 class HybridRetriever:
@@ -35,9 +35,9 @@ class HybridRetriever:
     def __init__(
         self, fusion: str = "rrf", weight: float = 0.5, k0: float = 60, depth: int = 100, **words: Any
     ) -> None:
-        if fusion not in _FUSIONS:
+        if fusion not in FUSIONS:
             raise SettingError(
-                f"retriever.fusion is {fusion}; allowed are {', '.join(_FUSIONS)}.", key="retriever.fusion"
+                f"retriever.fusion is {fusion}; allowed are {', '.join(FUSIONS)}.", key="retriever.fusion"
             )
         _check("weight", weight, "a number from 0 (words alone) to 1 (vectors alone)", highest=1)
         _check("k0", k0, "a number of at least 0 (60 is usual)")

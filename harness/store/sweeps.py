@@ -38,9 +38,13 @@ def collected(folder: Path, names: Sequence[str], primary: str, cost: str) -> Co
     failures.sort(
         key=lambda failure: names.index(failure["name"]) if failure["name"] in names else len(names)
     )
-    # Among equals the one that hands over less comes first.
+    # Among equals the one that hands over less comes first, as in the verdict.
     contents.sort(
-        key=lambda content: (-content["metrics"][primary], content["metrics"].get(cost, 0.0), content["name"])
+        key=lambda content: (
+            -round(content["metrics"][primary], 12),
+            content["metrics"].get(cost, 0.0),
+            content["name"],
+        )
     )
     return Collected(contents, failures, {content["name"]: file.parent for file, content in files.items()})
 

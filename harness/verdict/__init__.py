@@ -25,12 +25,14 @@ class Outcomes:
     """The metric of every question in every cell.
 
     ``values``: float64 (cells, questions), no nan. ``clusters``: int64 (questions,), equal for questions about the same text.
-    ``names``: of the cells. Higher is better.
+    ``names``: of the cells. Higher is better. ``costs``: float64 (cells,), what a cell hands over: of cells with one mean the cheapest stands
+    first, then the first by name; None for nothing known.
     """
 
     names: tuple[str, ...]
     values: FloatArray
     clusters: IntArray
+    costs: FloatArray | None = None
 
 
 @dataclass(frozen=True)

@@ -51,15 +51,17 @@ def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
 
 @dataclass(frozen=True)
 class _Units:
-    """What is compared: cells with equal results on every question are one unit, named after the first of them by name."""
+    """What is compared: cells with equal results on every question are one unit, named after the cheapest of them."""
 
     outcomes: Outcomes
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """The cells of each unit, as positions, by name."""
+        """The cells of each unit, as positions; cheapest first, then by name."""
         found: dict[bytes, list[int]] = {}
-        for cell in sorted(range(len(self.outcomes.names)), key=self.outcomes.names.__getitem__):
+        names = self.outcomes.names
+        costs = np.zeros(len(names)) if self.outcomes.costs is None else self.outcomes.costs
+        for cell in sorted(range(len(names)), key=lambda cell: (costs[cell], names[cell])):
             found.setdefault((self.outcomes.values[cell] + 0.0).tobytes(), []).append(cell)
         return list(found.values())
 
@@ -94,7 +96,7 @@ class _Units:
 
     @cached_property
     def ranked(self) -> list[int]:
-        """Best first; equal means by name."""
+        """Best first; of equal means the cheapest, then by name."""
         return sorted(range(len(self.names)), key=lambda unit: (-round(float(self.means[unit]), 12), unit))
 
     @property

@@ -125,21 +125,23 @@ def _why(decision: Decision) -> str:
     choice, standings = decision.choice, decision.verdict.standings if decision.verdict else ()
     if choice is None:
         return ""
+    # What is the best here need not be better than what runs.
+    take = "Of these cells alone it would be" if decision.change == "keep" else "Take"
     taken = next(s for s in standings if s.name == choice.name)
     if choice.reason == "cheaper" and choice.saved:
         own, best = decision.costs[choice.name][choice.saved], decision.costs[choice.best][choice.saved]
         at_most = f" (by {points(taken.to_best.lo)} at most)" if taken.to_best.lo is not None else ""
         return (
-            f"Take {choice.name}: it needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}, and is shown to lose less than "
+            f"{take} {choice.name}: it needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}, and is shown to lose less than "
             f"{points(decision.verdict.margin if decision.verdict else 0)} to {choice.best}{at_most}."
         )
     if choice.reason == "winner":
-        return f"Take {choice.name}: every other configuration is ruled out, and no cheaper one is shown to come close enough."
+        return f"{take} {choice.name}: every other configuration is ruled out, and no cheaper one is shown to come close enough."
     if choice.reason == "equal":
-        return f"Take {choice.name}: the results are the same, and it costs the least."
+        return f"{take} {choice.name}: the results are the same, and it costs the least."
     if choice.reason == "only one":
-        return f"Take {choice.name}: no other configuration {'meets the constraints' if decision.limits else 'was compared'}."
-    return f"Take {choice.name}: it is the best observed, and nothing cheaper is shown to be no worse."
+        return f"{take} {choice.name}: no other configuration {'meets the constraints' if decision.limits else 'was compared'}."
+    return f"{take} {choice.name}: it is the best observed, and nothing cheaper is shown to be no worse."
 
 
 def _costs_less(decision: Decision) -> list[str]:

@@ -83,7 +83,8 @@ def _headline(verdict: Verdict) -> str:
     if not others:
         return f"{best.name} is the only configuration; there is nothing to compare it with."
     if all(s.same_as == best.name for s in others):
-        return f"All {count} configurations answer every question alike; take the cheapest."
+        scope = "Both" if count == 2 else f"All {count}"
+        return f"{scope} configurations answer every question alike; take the cheapest."
     if verdict.method == "none":
         return (
             f"No winner can be named: {verdict.questions:,} questions about so few texts carry no interval. "
@@ -93,7 +94,7 @@ def _headline(verdict: Verdict) -> str:
         second = next((s for s in others if s.status != "winner" and s.same_as != best.name), None)
         return f"{verdict.winner} is the best of {count}{_ahead(best, second)}."
     rivals = _rivals(verdict)
-    scope = f"all {count}" if len(rivals) == count else f"{len(rivals)} of {count}"
+    scope = f"{len(rivals)} of {count}" if len(rivals) < count else "both" if count == 2 else f"all {count}"
     names = f" ({listed(rivals)})" if len(rivals) <= NAMED else ""
     return (
         f"No single winner: {scope} configurations can't be told apart{names}. "

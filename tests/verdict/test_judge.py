@@ -61,6 +61,17 @@ def test_equal_cells_count_as_one(outcomes):
     assert by_name(judge(without))["e"].to_best.value == standings["e"].to_best.value
 
 
+def test_of_equal_means_the_cheapest_stands_first():
+    """As in the table: by what is handed over, then by name; equal on every question or only on average."""
+    rng = np.random.default_rng(5)
+    scores = rng.random(60)
+    values = np.stack([scores, scores, scores[::-1], scores - 0.1])
+    verdict = judge(Outcomes(tuple("bacd"), values, np.arange(60), np.array([200.0, 300.0, 100.0, 50.0])))
+
+    assert [s.name for s in verdict.standings] == ["c", "b", "a", "d"]
+    assert by_name(verdict)["a"].same_as == "b"
+
+
 def test_the_order_of_cells_and_questions_does_not_matter(outcomes):
     """The same data give the same verdict: every decision, and every limit to the last digits."""
     rng = np.random.default_rng(2)

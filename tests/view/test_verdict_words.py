@@ -122,7 +122,7 @@ def test_equal_cells_are_one(sweep):
     alike = (standing("a", "in play", 0.0), standing("b", "in play", 0.0, same_as="a"))
     said = verdict_words(verdict(*alike), sweep)
 
-    assert said.headline == "All 2 configurations answer every question alike; take the cheapest."
+    assert said.headline == "Both configurations answer every question alike; take the cheapest."
 
 
 def test_one_cell_is_no_comparison(sweep):
