@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from workplace import Workplace, write_corpus, write_golden
+
+# A shell starts what runs in its background deaf to Ctrl-C, and so would be every program that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from harness.tracker.mlflow_store import connect
 
 START_SECONDS = 120.0
 _TRY_SECONDS = 2.0
-_END_SECONDS = 10.0
 _PAUSE_SECONDS = 0.2
 _USUAL = b"[MLflow] Security middleware enabled"
 
@@ -93,17 +92,9 @@ def _serve(uri: str, port: int) -> int:
         sys.stderr.write(f"MLflow did not start at {base}; what it said stands above.\n")
         return 1
     finally:
-        _end(server)
-
-
-def _end(server: subprocess.Popen[bytes]) -> None:
-    """Ends the server with all that it started: asked to, it now and then waits for its worker for ever."""
-    for request in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
-            os.killpg(server.pid, request)
-        with suppress(subprocess.TimeoutExpired):
-            server.wait(_END_SECONDS)
-            return
+            os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
 
 
 def _pass_on(server: subprocess.Popen[bytes]) -> None:

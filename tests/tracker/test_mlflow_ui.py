@@ -11,7 +11,6 @@ from tracker_processes import ROOT, free_port
 from tracker_records import cell_record, sweep_record, sweep_summary
 
 from harness.errors import SettingError
-from harness.tracker import mlflow_ui
 from harness.tracker.mlflow import MlflowTracker
 from harness.tracker.mlflow_probe import unreachable
 from harness.tracker.mlflow_ui import main, port_of
@@ -67,16 +66,3 @@ def test_the_link_is_said_last_when_the_server_answers(tmp_path: Path) -> None:
         rest, noise = process.communicate(timeout=120)
     assert (rest, noise) == ("", "")
     assert unreachable(f"http://127.0.0.1:{port}/health", 2.0) != ""
-
-
-def test_a_server_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what it started; one that ended by itself is no error."""
-    monkeypatch.setattr(mlflow_ui, "_END_SECONDS", 0.1)
-    deaf = "trap '' TERM; sleep 600 & echo deaf; wait"
-    with subprocess.Popen(["bash", "-c", deaf], stdout=subprocess.PIPE, start_new_session=True) as server:
-        assert server.stdout is not None
-        assert server.stdout.readline() == b"deaf\n"
-        mlflow_ui._end(server)
-        assert server.returncode == -signal.SIGKILL
-        assert server.stdout.read() == b""  # an end only comes when nobody holds the pipe
-        mlflow_ui._end(server)
