@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,8 @@ class Blocks(NamedTuple):
     kinds: IntArray
 
 
+# Chunks within parents, the parents and the headings above them are cut of one text after another: it is read once.
+@lru_cache(maxsize=1)
 def read_blocks(text: str) -> Blocks:
     """The blocks of ``text``; together they hold all of it. Nothing is nested.
 
