@@ -4,11 +4,7 @@ import sys
 
 
 def main() -> int:
-    """The sweep, or the answer to a shell that asks what may come next; either loads nothing of the other."""
-    if {"-sc", "--shell-completion"} & set(sys.argv):
-        from harness import completion
-
-        return completion.main()
+    """Runs the sweep that the command line describes; gives the exit code."""
     from harness import sweep
 
     return sweep.main()

@@ -38,6 +38,8 @@ _QUESTIONS = {
     "-i",
     "--cfg",
     "-c",
+    "--shell-completion",
+    "-sc",
 }
 
 
