@@ -5,7 +5,7 @@ import sys
 
 def main() -> int:
     """Runs the sweep that the command line describes; gives the exit code."""
-    from harness import sweep
+    from harness.sweep import main as sweep
 
     return sweep.main()
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from omegaconf import DictConfig
 from rich.cells import cell_len
 
-from harness import command, entry
-from harness.command import Words
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say, say_all, width, wrapped
+from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.store import checking, upkeep
 from harness.store.upkeep import Kept
-from harness.view import terminal
 
 LABELS = {upkeep.RANKINGS: "rankings", upkeep.TOKENS: "token maps"}
 _HEAD = ("embeddings", "role", "window", "texts", "MB", "days idle")
@@ -24,7 +25,7 @@ _HEAD = ("embeddings", "role", "window", "texts", "MB", "days idle")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Lists, checks or prunes; the exit code is 1 for a wrong word and when ``verify=true`` finds damage."""
-    return entry.run("cache", __doc__, argv, _main)
+    return run_command("cache", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
@@ -32,7 +33,7 @@ def _main(words: Words) -> int:
         raise SettingError(
             f"'{(*words.files, '-m')[0]}' means nothing here. Words: verify=true, prune=DAYS, only=NAME, cache=DIR."
         )
-    return _run(command.composed(words, ["+command=cache", *words.overrides]).config)
+    return _run(compose.composed(words, ["+command=cache", *words.overrides]).config)
 
 
 def _run(config: DictConfig) -> int:
@@ -41,19 +42,19 @@ def _run(config: DictConfig) -> int:
     everything = upkeep.kept(cache)
     others = upkeep.others(cache)
     if not everything and not others:
-        terminal.say(f"nothing is kept in {cache} yet")
+        say(f"nothing is kept in {cache} yet")
         return 0
     items = upkeep.kept(cache, only)
     if only and not items:
         names = ", ".join(sorted({item.name for item in everything if item.name})) or "none"
-        terminal.say_all(terminal.wrapped(f"nothing is kept of a model named '{only}'; models: {names}", ""))
+        say_all(wrapped(f"nothing is kept of a model named '{only}'; models: {names}", ""))
         return 0
     if days is not None:
-        terminal.say_all(_pruned(cache, upkeep.prune(cache, items, days), days))
+        say_all(_pruned(cache, upkeep.prune(cache, items, days), days))
     if verify:
         return _checked([item for item in items if item.place.exists()])
     if days is None:
-        terminal.say_all(_listed(cache, items, [] if only else others))
+        say_all(_listed(cache, items, [] if only else others))
     return 0
 
 
@@ -100,7 +101,7 @@ def _table(items: Sequence[Kept], others: Sequence[tuple[str, int, int]]) -> Ite
     rest += [(label, "", "", f"{number:,}", _mb(size), "") for label, number, size in others]
     rows += [row for row in rest if row is not None]
     sizes = [max(len(row[i]) for row in [_HEAD, *rows]) for i in range(1, len(_HEAD))]
-    room = terminal.width() - sum(size + 2 for size in sizes)
+    room = width() - sum(size + 2 for size in sizes)
     longest = min(room, max(cell_len(row[0]) for row in [_HEAD, *rows]))
     for name, *values in [_HEAD, *rows]:
         # Only the role is a word; numbers end below one another.
@@ -139,11 +140,11 @@ def _checked(items: Sequence[Kept]) -> int:
     files, found = checking.checkable(items), 0
     for damage in checking.damaged(items):
         found += 1
-        terminal.say_all(terminal.wrapped(f"{damage.file}: {damage.reason}", "damaged  ", "         "))
+        say_all(wrapped(f"{damage.file}: {damage.reason}", "damaged  ", "         "))
     if not found:
-        terminal.say(f"{files} files checked; all are sound")
+        say(f"{files} files checked; all are sound")
         return 0
-    terminal.say(f"{found} of {files} files are damaged; what they held is computed again when it is needed")
+    say(f"{found} of {files} files are damaged; what they held is computed again when it is needed")
     return 1
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from harness import command, entry
-from harness.command import Words
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say_all
+from harness.cli.words import SETTING, Words
 from harness.errors import SettingError
-from harness.view import terminal
 
 # Names of cells may look like settings: "parent=512", "context=title · bm25".
 _SETTING = re.compile(r"(sweep|metric|baseline|worst|tracker|[+\w]+[./][\w./]*)=")
@@ -24,13 +25,13 @@ _HOW = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compares and says what follows; the exit code is 1 for runs that can't be compared and for wrong words."""
-    return entry.run("compare", __doc__, argv, _main, setting=_SETTING)
+    return run_command("compare", __doc__, argv, _main, setting=_SETTING)
 
 
 def _main(words: Words) -> int:
     # Of more than two, what looks like a setting was meant as one.
-    meant = [word for word in words.files if command.SETTING.match(word)] if len(words.files) > 2 else []
-    config = command.composed(words, ["+command=compare", *words.overrides, *meant]).config
+    meant = [word for word in words.files if SETTING.match(word)] if len(words.files) > 2 else []
+    config = compose.composed(words, ["+command=compare", *words.overrides, *meant]).config
     runs = [word for word in words.files if word not in meant]
     if len(runs) == 1 and config.baseline is not None and not Path(str(config.baseline)).suffix:
         # What runs today against one other is a pair like any.
@@ -41,8 +42,8 @@ def _main(words: Words) -> int:
 
 
 def _run(config: DictConfig, first: str, second: str) -> int:
-    from harness.comparing import compare
-    from harness.reading import finished_cell
+    from harness.decision.compare import compare
+    from harness.results.load import finished_cell
     from harness.view.comparison import comparison
 
     worst = config.worst
@@ -52,7 +53,7 @@ def _run(config: DictConfig, first: str, second: str) -> int:
     baseline = None if config.baseline is None else str(config.baseline)
     pair = finished_cell(config, first), finished_cell(config, second)
     found = compare(*pair, metric, worst, None if baseline in {first, second} else baseline)
-    terminal.say_all(comparison(found))
+    say_all(comparison(found))
     return 0
 
 

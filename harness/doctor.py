@@ -15,12 +15,14 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from harness import command, entry, parts
-from harness.command import Words
+from harness.cell import build
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say, wrapped
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words, take_apart
 from harness.errors import HarnessError, SettingError
 from harness.paths import conf_folder, root
-from harness.settings import plain_settings_hold
-from harness.view import terminal
 
 LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
 LAUNCHERS = {
@@ -34,7 +36,7 @@ _NEVER = " (*: never loaded by this project's tests)"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the report; the exit code is 1 when a sweep of the default configuration can't work here."""
-    return entry.run("doctor", __doc__, argv, _main)
+    return run_command("doctor", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
@@ -42,15 +44,15 @@ def _main(words: Words) -> int:
         raise SettingError(
             f"'{(*words.files, '-m')[0]}' means nothing here. Words: corpus.path=DIR, tracker.uri=..., model=..., one value each."
         )
-    config = command.composed(words, words.overrides).config
+    config = compose.composed(words, words.overrides).config
     plain_settings_hold(config)
     healthy = True
     for good, label, text in report(config):
         healthy &= good is not False
         mark = {True: "ok", False: "FAIL", None: "-"}[good]
-        for line in terminal.wrapped(text, f"{mark:<5}{label:<11}", " " * 16):
-            terminal.say(line)
-    terminal.say("" if healthy else "\nWhat is marked FAIL must be mended before the default sweep can run.")
+        for line in wrapped(text, f"{mark:<5}{label:<11}", " " * 16):
+            say(line)
+    say("" if healthy else "\nWhat is marked FAIL must be mended before the default sweep can run.")
     return 0 if healthy else 1
 
 
@@ -86,17 +88,17 @@ def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
 
 
 def _inputs(config: DictConfig) -> str:
-    inputs = parts.inputs(config)
+    inputs = build.inputs(config)
     states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
     return f"{len(inputs.documents)} in {config.corpus.path}; {len(inputs.labels.questions)} questions; labels: {states}"
 
 
 def _tracking(config: DictConfig) -> str:
-    return parts.tracker(config).check()
+    return build.tracker(config).check()
 
 
 def _writable(folder: Path) -> str:
-    from harness.store.cells import write_json
+    from harness.files.atomic import write_json
 
     folder.mkdir(parents=True, exist_ok=True)
     trial = folder / "doctor.json"
@@ -107,21 +109,21 @@ def _writable(folder: Path) -> str:
 
 
 def _hub() -> str:
-    from harness.hub import unreachable
+    from harness.files.hub import unreachable
 
     return unreachable()
 
 
 def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
     """Every model of conf/model/ that needs no further setting; the default one must be here or reachable."""
-    words = command.take_apart([])
+    words = take_apart([])
     missing = []
     for file in sorted((conf_folder() / "model").glob("*.yaml")):
-        config = command.composed(words, [f"model={file.stem}"]).config
+        config = compose.composed(words, [f"model={file.stem}"]).config
         if "???" in str(config.model):
             continue
         try:
-            model = parts.model(config)
+            model = build.model(config)
             mark = "*" if config.model.get("untested") else ""
             place = model.place()
             if place is None:

@@ -13,18 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from harness import entry, parts, pipeline, production
-from harness.command import Words
+from harness.cell import build, pipeline
+from harness.cli.run import run_command
+from harness.cli.say import say_all, wrapped
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words
+from harness.decision import production
+from harness.decision.production import Production
 from harness.errors import SettingError, StoreError
-from harness.outcomes import scored_under
-from harness.production import Production
 from harness.records import IntArray
-from harness.settings import plain_settings_hold
-from harness.store.cells import SCHEMA
+from harness.results.cells import SCHEMA
+from harness.results.scores import scored_under
 from harness.verdict.change import Change, Outcome, change
 from harness.verdict.clusters import cluster_ids
 from harness.view import gate as words
-from harness.view import terminal
 
 EXIT: Mapping[Outcome, int] = {"no worse": 0, "regression": 1, "undecided": 3}
 NOT_COMPARABLE = 2
@@ -48,7 +50,7 @@ class _NotComparableError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Scores, compares, says what follows; gives the exit code."""
-    return entry.run("gate", __doc__, argv, _main)
+    return run_command("gate", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
@@ -70,12 +72,12 @@ def _run(path: Path, given: Words) -> int:
     try:
         gated = _gated(recorded, margin, min_effect)
     except _NotComparableError as error:
-        terminal.say_all(terminal.wrapped(f"Not comparable: {error}", "", ""))
+        say_all(wrapped(f"Not comparable: {error}", "", ""))
         _write(config, words.markdown_not_comparable(path, str(error)))
         return NOT_COMPARABLE
     said = words.sentences(gated.change, recorded.recorded, margin, gated.lost, gated.new)
-    terminal.say_all([line for sentence in said for line in terminal.wrapped(sentence, "", "")])
-    terminal.say_all(words.table(gated.worst))
+    say_all([line for sentence in said for line in wrapped(sentence, "", "")])
+    say_all(words.table(gated.worst))
     _write(config, words.markdown(path, said, gated.worst))
     if gated.change.outcome == "undecided" and config.gate.undecided == "pass":
         return 0
@@ -113,8 +115,8 @@ def _scored(config: DictConfig, primary: str) -> tuple[dict[str, float], int]:
             # A page that is gone must not take its hard questions out of the comparison.
             config.golden.keep_lost = not config.gate.accept
     plain_settings_hold(config)
-    made = parts.parts(config)
-    result = pipeline.evaluate(made, parts.cut_offs(config), primary)
+    made = build.parts(config)
+    result = pipeline.evaluate(made, build.cut_offs(config), primary)
     kind, name = scored_under(primary, result.scores)
     scores = result.scores[kind]
     values = scores.values[name]

@@ -12,31 +12,33 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness import command, deployment, entry, production
-from harness.command import Words
-from harness.concluding import judged_of
-from harness.confirming import confirm
-from harness.deciding import LIMITS, Decision, checked_order, decide
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say, say_all, wrapped
+from harness.cli.words import Words
+from harness.decision import deployment, production
+from harness.decision.decide import LIMITS, Decision, checked_order, decide
+from harness.decision.holdout import confirm
 from harness.errors import SettingError, StoreError
-from harness.finished import FinishedCell
-from harness.reading import finished
-from harness.store.cells import write_json
+from harness.files.atomic import write_json
+from harness.results.finished import FinishedCell
+from harness.results.load import finished
+from harness.sweep.conclude import judged_of
 from harness.tracker import Judged
 from harness.view import choice as words
-from harness.view import terminal
 
 _WORDS = "Words: sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Decides, prints, writes and records; the exit code is 1 for a mistake and when no configuration meets the constraints."""
-    return entry.run("pick", __doc__, argv, _main)
+    return run_command("pick", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
     if words.files or words.is_sweep:
         raise SettingError(f"'{(*words.files, '-m')[0]}' means nothing here. {_WORDS}")
-    return _run(command.composed(words, ["+command=pick", *words.overrides]).config)
+    return _run(compose.composed(words, ["+command=pick", *words.overrides]).config)
 
 
 def _run(config: DictConfig) -> int:
@@ -47,21 +49,21 @@ def _run(config: DictConfig) -> int:
     decision = decide(
         sweep, metric, limits, order, margin, measure=bool(config.pick.measure), against=against
     )
-    terminal.say_all([_about(decision), "", *words.table(decision), ""])
+    say_all([_about(decision), "", *words.table(decision), ""])
     for sentence in words.reasons(decision):
-        terminal.say_all(terminal.wrapped(sentence, "", ""))
+        say_all(wrapped(sentence, "", ""))
     path = Path(str(config.output))
     decided = _note_decision(path, decision)
     if decision.choice is None:
         return 1
     if config.confirm.file is not None:
         found = confirm(decision, Path(str(config.confirm.file)))
-        terminal.say_all(terminal.wrapped(words.confirmed(found), "", ""))
+        say_all(wrapped(words.confirmed(found), "", ""))
     if decision.change == "keep":
         return 0
     files = [*_written(path, decision), decided]
     again = f"python -m harness {shlex.join(['--config-dir', str(path.parent), '--config-name', path.stem])}"
-    terminal.say_all(["", *words.follow_up([str(file) for file in files], again)])
+    say_all(["", *words.follow_up([str(file) for file in files], again)])
     if sweep.uri:
         _record(config, decision)
     return 0
@@ -70,7 +72,7 @@ def _run(config: DictConfig) -> int:
 def _about(decision: Decision) -> str:
     sweep = decision.sweep
     asked = decision.verdict.questions if decision.verdict else len(sweep.cells[0].questions["question_id"])
-    afterwards = " (chosen after seeing the results)" if decision.chosen_afterwards else ""
+    afterwards = " (chosen after seeing the results)" if decision.post_hoc else ""
     return f"{sweep.name}; {decision.metric}{afterwards} over {asked:,} questions decides"
 
 
@@ -127,7 +129,7 @@ def as_json(decision: Decision) -> dict[str, Any]:
         "sweep": decision.sweep.name,
         "run_id": decision.sweep.run_id,
         "metric": decision.metric,
-        "chosen_afterwards": decision.chosen_afterwards,
+        "post_hoc": decision.post_hoc,
         **(verdict.to_json() if verdict else {"decided": False, "winner": None}),
         "choice": None
         if choice is None
@@ -136,7 +138,7 @@ def as_json(decision: Decision) -> dict[str, Any]:
             "chosen_on": choice.reason,
             "best_observed": choice.best,
             "saves": choice.saved if choice.reason == "cheaper" else None,
-            "questions_needed_for_cheaper": choice.questions_needed,
+            "questions_needed_for_cheaper": choice.required_sample_size,
         },
         "limits": dict(decision.limits),
         "misses": {name: dict(over) for name, over in decision.misses.of_cell.items()},
@@ -194,7 +196,7 @@ def _record(config: DictConfig, decision: Decision) -> None:
     if name:
         version = _registered(sweep.uri, cell, decision.k[cell.name], str(name))
         load = f'mlflow.pyfunc.load_model("models:/{name}@champion")'
-        terminal.say(f"{'Registered':<10} {load} (version {version})")
+        say(f"{'Registered':<10} {load} (version {version})")
 
 
 def judged(decision: Decision) -> list[Judged]:
@@ -211,7 +213,9 @@ def _registered(uri: str, cell: FinishedCell, k: int, name: str) -> int:
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         folder = Path(scratch) / "deployment"
         deployment.save(OmegaConf.create({**cell.content["config"], "primary_k": k}), folder)
-        return register(uri, cell.run_id, name, Path(__file__).with_name("champion.py"), folder, question)
+        return register(
+            uri, cell.run_id, name, Path(deployment.__file__).with_name("pyfunc.py"), folder, question
+        )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 Kind: TypeAlias = Literal["span", "document"]
+# Stands for the value of a setting that does not matter to a cell.
+UNUSED = "-"
+
 Source: TypeAlias = Literal["synthetic", "production", "import"]
 
 _ROWS_AT_ONCE = 4096
@@ -131,7 +134,7 @@ class Chunks:
         return np.searchsorted(self.doc, np.arange(len(self.documents) + 1)).astype(np.int64)
 
     @property
-    def handed_over(self) -> Chunks:
+    def returned(self) -> Chunks:
         """What a ranking's rows are when spans are asked for, and what an LLM reads: the parents, or else the chunks themselves."""
         return self if self.parents is None else self.parents
 
@@ -199,7 +202,7 @@ class Ranking(NamedTuple):
     """For each question its rows, best first: score descending, equal scores by the smaller row.
 
     ``rows``: int64 (questions, depth), -1 where fewer came back. ``scores``: float32 (questions, depth), -inf
-    there. Rows are those of ``Chunks.handed_over``, or positions in ``Chunks.documents`` when documents are ranked.
+    there. Rows are those of ``Chunks.returned``, or positions in ``Chunks.documents`` when documents are ranked.
     """
 
     rows: IntArray

@@ -12,16 +12,20 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness import command, entry, parts, pipeline, production
-from harness.asked import about_questions
-from harness.command import Words
+from harness.cell import build, pipeline
+from harness.cell.external import returns_own_chunks
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say_all, wrapped
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words
+from harness.decision import production
+from harness.decision.production import Production
+from harness.decision.rank_agreement import Parity, parity
 from harness.errors import SettingError
-from harness.foreign.own import brings_chunks
-from harness.parity import Parity, parity
-from harness.production import Production
-from harness.settings import plain_settings_hold
-from harness.store.cells import SCHEMA
-from harness.view import notes, terminal
+from harness.results.cells import SCHEMA
+from harness.results.clusters import about_questions
+from harness.view import notes
 from harness.view import verify as words
 
 PARITY, NOT_IN_PARITY, NOT_COMPARABLE = 0, 1, 2
@@ -36,7 +40,7 @@ class _NotComparableError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Asks both, compares, says what follows; gives the exit code."""
-    return entry.run("verify", __doc__, argv, _main)
+    return run_command("verify", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
@@ -51,25 +55,25 @@ def _run(path: Path, given: Words) -> int:
     config = recorded.composed.config
     min_equal, margin = _share(config, "min_equal"), _share(config, "margin")
     k = int(recorded.recorded["k"]) if config.verify.k is None else config.verify.k
-    if k not in parts.cut_offs(config):
+    if k not in build.cut_offs(config):
         raise SettingError(
-            f"verify.k is {k}; it must be one of k ({', '.join(map(str, parts.cut_offs(config)))}).",
+            f"verify.k is {k}; it must be one of k ({', '.join(map(str, build.cut_offs(config)))}).",
             key="verify.k",
         )
     plain_settings_hold(config)
     try:
         found, wrong = _compared(recorded, _with_retriever(config, live), k, margin)
     except _NotComparableError as error:
-        terminal.say_all(terminal.wrapped(f"Not comparable: {error}", "", ""))
+        say_all(wrapped(f"Not comparable: {error}", "", ""))
         return NOT_COMPARABLE
     in_parity = found.share("in_order") >= min_equal or found.change.outcome == "no worse"
     said = words.sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
     said += words.moved(found, float(recorded.recorded["score"]))
-    terminal.say_all([line for sentence in said for line in terminal.wrapped(sentence, "", "")])
-    terminal.say_all(words.table(found))
-    terminal.say_all(words.differing(found))
+    say_all([line for sentence in said for line in wrapped(sentence, "", "")])
+    say_all(words.table(found))
+    say_all(words.differing(found))
     if wrong:
-        terminal.say_all(["", *terminal.wrapped(wrong, "! ", "  ")])
+        say_all(["", *wrapped(wrong, "! ", "  ")])
     return PARITY if in_parity else NOT_IN_PARITY
 
 
@@ -92,10 +96,10 @@ def _sorted_out(overrides: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _with_retriever(config: DictConfig, words_of_live: Sequence[str]) -> DictConfig:
     """The recorded configuration with the live retriever in the place of its own."""
-    live = command.composed(Words((), (), ()), words_of_live).config.retriever
+    live = compose.composed(Words((), (), ()), words_of_live).config.retriever
     made = config.copy()
     made.retriever = live
-    if not brings_chunks(made):
+    if not returns_own_chunks(made):
         raise SettingError(
             f"A live retriever is expected, and this is one that would be built here. {_USAGE}",
             key="retriever",
@@ -108,7 +112,7 @@ def _compared(recorded: Production, live: DictConfig, k: int, margin: float) -> 
     """The comparison, and what was wrong with the live retriever's answers."""
     config, primary = recorded.composed.config, str(recorded.recorded["primary"])
     _refuse(recorded, config)
-    one = parts.parts(config)
+    one = build.parts(config)
     asked = {question.question_id for question in one.inputs.labels.questions}
     missing = [question_id for question_id in recorded.scores if question_id not in asked]
     if missing:
@@ -116,9 +120,9 @@ def _compared(recorded: Production, live: DictConfig, k: int, margin: float) -> 
             f"{len(missing):,} of the {len(recorded.scores):,} recorded questions are not asked here (for instance {missing[0]}). The golden set "
             f"that the configuration was picked with is needed; this is {config.golden.path}."
         )
-    ks = parts.cut_offs(config)
+    ks = build.cut_offs(config)
     other = pipeline.evaluate(
-        parts.parts(live), ks, primary
+        build.parts(live), ks, primary
     )  # the live one first: whoever is not there is found out at once
     reference = pipeline.evaluate(one, ks, primary)
     about = about_questions(one.inputs)
@@ -136,7 +140,7 @@ def _refuse(recorded: Production, config: DictConfig) -> None:
         raise _NotComparableError(
             f"the configuration was recorded by version {recorded.provenance['schema']} of the metrics, this is version {SCHEMA}. Pick again."
         )
-    if brings_chunks(config):
+    if returns_own_chunks(config):
         raise _NotComparableError(
             "the recorded configuration is a live retriever itself, so its answers can't be made again. python -m harness.gate compares it "
             "with the scores that were recorded."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.finished import FinishedCell, FinishedSweep
+from harness.results.finished import FinishedCell, FinishedSweep
 
 CHUNKER = {"_target_": "harness.chunker.recursive.RecursiveChunker"}
 

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from harness.asked import about_questions
+from harness.cell.build import Inputs
 from harness.corpus import Loaded
 from harness.golden import Labels
-from harness.parts import Inputs
 from harness.records import Document, Evidence, Question
-from harness.tokens import TokenMap
+from harness.results.clusters import about_questions
+from harness.text.tokens import TokenMap
 
 
 def inputs(texts, questions):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from harness.blocks import CODE, LONGEST, TABLE, TEXT, read_blocks
+from harness.text.markdown import CODE, LONGEST, TABLE, TEXT, read_blocks
 
 TEXT_OF_ALL = """---
 title: Fees

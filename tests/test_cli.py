@@ -93,7 +93,7 @@ def test_another_k_or_budget_ranks_nothing_again(workplace):
     """After a sweep, other cut-offs and budgets are read off the kept rankings: no embedding, no model library."""
     assert workplace.sweep("model=minilm", "chunk=16", "k=1,3", "tracker=none").returncode == 0
     code = (
-        "import sys; from harness.retriever.dense import DenseRetriever; from harness.sweep import main\n"
+        "import sys; from harness.retriever.dense import DenseRetriever; from harness.sweep.main import main\n"
         "DenseRetriever.build = None\n"  # whoever tries to build a retriever fails
         "code = main(sys.argv[1:])\n"
         "print(code, sorted({'torch', 'sentence_transformers', 'transformers', 'openvino'} & set(sys.modules)))"
@@ -227,7 +227,7 @@ def test_a_polite_kill_closes_the_sweep_on_record(workplace):
         "import os, signal, sys\n"
         "from harness import pipeline\n"
         "pipeline.evaluate = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
-        "from harness.sweep import main\n"
+        "from harness.sweep.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     (workplace.root / "killed.py").write_text(stub)
@@ -341,7 +341,7 @@ def test_questions_of_another_corpus_are_refused(workplace):
 
 def test_help_imports_nothing_heavy(workplace):
     """--help answers without loading torch, MLflow or a model library."""
-    code = "import sys; from harness.sweep import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint(sorted({'torch','mlflow','sentence_transformers','transformers','pyarrow'} & set(sys.modules)))"
+    code = "import sys; from harness.sweep.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint(sorted({'torch','mlflow','sentence_transformers','transformers','pyarrow'} & set(sys.modules)))"
     (workplace.root / "help.py").write_text(code)
     done = subprocess.run(
         [sys.executable, "help.py"], cwd=workplace.root, capture_output=True, text=True, check=True

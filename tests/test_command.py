@@ -7,23 +7,24 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import command
+from harness.cli import compose
+from harness.cli.words import quote, take_apart
 from harness.errors import SettingError
 
 
 def one(words):
     """The configuration of a command line without a sweep."""
-    taken = command.take_apart(words)
-    return command.composed(taken, *command.combinations(taken.overrides)).config
+    taken = take_apart(words)
+    return compose.composed(taken, *compose.combinations(taken.overrides)).config
 
 
 def test_the_main_command_gives_its_four_cells():
     """model=minilm,bge chunk=256,512 is four combinations, the last axis running fastest."""
-    words = command.take_apart(["-m", "model=minilm,bge", "chunk=256,512"])
+    words = take_apart(["-m", "model=minilm,bge", "chunk=256,512"])
 
     assert words.is_sweep
-    assert command.axes(words.overrides) == {"model": ["minilm", "bge"], "chunk": ["256", "512"]}
-    assert command.combinations(words.overrides) == [
+    assert compose.axes(words.overrides) == {"model": ["minilm", "bge"], "chunk": ["256", "512"]}
+    assert compose.combinations(words.overrides) == [
         ["model=minilm", "chunk=256"],
         ["model=minilm", "chunk=512"],
         ["model=bge", "chunk=256"],
@@ -33,23 +34,23 @@ def test_the_main_command_gives_its_four_cells():
 
 def test_the_sweep_flag_may_stand_anywhere():
     """-m after the overrides means the same as before them."""
-    assert command.take_apart(["model=minilm,bge", "-m"]).is_sweep
+    assert take_apart(["model=minilm,bge", "-m"]).is_sweep
 
 
 def test_several_k_are_one_cell():
     """Every k is read off one ranking, so k=3,5 is one cell with a list, with and without -m."""
     for flags in ([], ["-m"]):
-        words = command.take_apart([*flags, "k=3,5"])
+        words = take_apart([*flags, "k=3,5"])
 
-        assert command.axes(words.overrides) == {}
-        assert command.combinations(words.overrides) == [["k=[3,5]"]]
+        assert compose.axes(words.overrides) == {}
+        assert compose.combinations(words.overrides) == [["k=[3,5]"]]
 
 
 @given(st.text(st.characters(exclude_characters="\0\r\n", exclude_categories=["Cs"]), min_size=1))
 @settings(derandomize=True, max_examples=500, deadline=None)
 def test_any_path_survives_the_command_line(path):
     """Blanks, brackets, commas, quotes, backslashes and '=' in a path reach the program as they were typed."""
-    word = "corpus.path=" + command.quote(path)
+    word = "corpus.path=" + quote(path)
     parsed = OverridesParser.create().parse_override(word)
 
     assert parsed.value() == path
@@ -67,9 +68,9 @@ def test_odd_paths_need_no_quotes_from_the_user(path):
 
 def test_a_sweep_over_paths_is_a_sweep():
     """Under -m a comma separates two paths, each of which is text."""
-    words = command.take_apart(["-m", "corpus=folder", "corpus.path=/a b,/c=d"])
+    words = take_apart(["-m", "corpus=folder", "corpus.path=/a b,/c=d"])
 
-    assert command.axes(words.overrides) == {"corpus.path": ["/a b", "/c=d"]}
+    assert compose.axes(words.overrides) == {"corpus.path": ["/a b", "/c=d"]}
 
 
 def test_existing_files_are_positional(tmp_path):
@@ -77,7 +78,7 @@ def test_existing_files_are_positional(tmp_path):
     file = tmp_path / "a=b.yaml"
     file.write_text("")
 
-    assert command.take_apart([str(file), "chunk=3"]).files == (str(file),)
+    assert take_apart([str(file), "chunk=3"]).files == (str(file),)
 
 
 @pytest.mark.parametrize(

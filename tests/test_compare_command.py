@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from sweeps_by_hand import cell, sweep
 
 from harness import compare as command_compare
-from harness.comparing import compare
+from harness.decision.compare import compare
 from harness.errors import SettingError
 from harness.view.comparison import comparison
 
@@ -63,7 +63,7 @@ def test_questions_are_won_lost_or_tied():
     assert found.verdict.standings[0].to_best.value == pytest.approx((19 + 0.25 - 4) / 40)
     assert found.verdict.winner == "a · 1"
     assert found.settings == {"model": ("a", "b")}
-    assert not found.chosen_afterwards
+    assert not found.post_hoc
 
 
 def test_those_that_changed_most_come_first():
@@ -98,7 +98,7 @@ def test_another_metric_is_marked():
     ]
     found = compared(replace(given, cells=cells), metric="recall_at_3")
 
-    assert found.chosen_afterwards
+    assert found.post_hoc
     assert "recall_at_3 (chosen after seeing the results) over 40 questions decides" in list(
         comparison(found)
     )

@@ -7,22 +7,23 @@ import re
 
 import pytest
 
-from harness import command, experiment
-from harness.cell import cell_name, params
-from harness.checks import checked
-from harness.command import Words
+from harness.cli import compose
+from harness.cli.words import Words, take_apart
 from harness.errors import SettingError
-from harness.grid import grid
 from harness.paths import conf_folder
-from harness.unused import UNUSED
+from harness.records import UNUSED
+from harness.sweep import experiment
+from harness.sweep.cell import cell_name, params
+from harness.sweep.check import checked
+from harness.sweep.grid import grid
 
 EXPERIMENTS = sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
 
 
 def made(*typed):
     """The axes, the cells' names and the notes of a sweep with these words."""
-    words = experiment.unfolded(command.take_apart(["-m", *typed]))
-    axes, cells, notes = grid(words, command.axes(words.overrides))
+    words = experiment.unfolded(take_apart(["-m", *typed]))
+    axes, cells, notes = grid(words, compose.axes(words.overrides))
     names = [cell_name(params(c.config, c.choices, c.overrides, axes), axes) for c in cells]
     assert len(set(names)) == len(names)
     return axes, names, notes
@@ -170,16 +171,16 @@ def test_a_ready_sweep_composes(name):
 
 def test_words_on_the_command_line_win_over_an_experiment():
     """A value that is typed takes the experiment's place, one or several; the order of the axes stays the file's."""
-    words = command.take_apart(["-m", "experiment=chunking", "chunk=64,96", "model=wordllama"])
+    words = take_apart(["-m", "experiment=chunking", "chunk=64,96", "model=wordllama"])
     unfolded = experiment.unfolded(words).overrides
 
-    assert list(command.axes(unfolded).items()) == [
+    assert list(compose.axes(unfolded).items()) == [
         ("chunker", ["recursive", "sentence", "tokens", "markdown", "parent"]),
         ("chunk", ["64", "96"]),
     ]
     assert "model=wordllama" in unfolded
     assert list(
-        command.axes(experiment.unfolded(Words(("-m",), (), ("+experiment=chunking", "chunk=64"))).overrides)
+        compose.axes(experiment.unfolded(Words(("-m",), (), ("+experiment=chunking", "chunk=64"))).overrides)
     ) == ["chunker"]
 
 
@@ -205,7 +206,7 @@ def test_a_wrong_experiment_is_named(workplace, typed, said):
 def test_values_that_do_not_go_together_are_skipped():
     """Where each of them is right elsewhere; what is wrong wherever it stands fails, and what all share is refused."""
     words = ["chunker=tokens", "model=wordllama", "tracker=none"]
-    sweep = checked(command.take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]))
+    sweep = checked(take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]))
     assert sweep.names() == [
         *("16 · overlap=0", "32 · overlap=0", "32 · overlap=16"),
         *("64 · overlap=0", "64 · overlap=16", "64 · overlap=32"),
@@ -215,11 +216,11 @@ def test_values_that_do_not_go_together_are_skipped():
         note.startswith("1 skipped, as the values don't go together: overlap is ") for note in sweep.notes
     )
 
-    sweep = checked(command.take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]))
+    sweep = checked(take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]))
     assert (len(sweep.cells), sweep.notes) == (2, [])
 
     with pytest.raises(SettingError, match="overlap is 16"):
-        checked(command.take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]))
+        checked(take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]))
 
 
 def test_the_sweep_runs_what_it_said(workplace):
@@ -298,7 +299,10 @@ def test_a_picked_search_by_words_names_no_model(workplace):
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("harness retriever=hy", {"retriever=hybrid"}), ("harness retriever=hybrid retriever.", {"retriever.k0=60"})],
+    [
+        ("harness retriever=hy", {"retriever=hybrid"}),
+        ("harness retriever=hybrid retriever.", {"retriever.k0=", "retriever.fusion="}),
+    ],
 )
 def test_hydras_completion_answers(workplace, line, expected):
     """The ``harness`` command completes with Hydra's own script: ``eval "$(harness -sc install=bash)"``."""

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from workplace import Workplace, write_corpus, write_golden
 
-from harness import command, deployment, parts, pipeline
-from harness.context import CONTEXTS, with_context
+from harness.cell import build, pipeline
+from harness.cell.inactive import unused_by
+from harness.chunker.context import CONTEXTS, with_context
+from harness.cli import compose
+from harness.cli.words import take_apart
+from harness.decision import deployment
 from harness.errors import SettingError
 from harness.metrics.health import health
 from harness.metrics.seen import seen_part
 from harness.records import Chunks, Document, Encoded
-from harness.unused import unused_by
 
 PAGE = "Before.\n\n# Refunds\n\nOne.\n\n## Parts\n\nTwo.\n\n### Sensors\n\nThree.\n\n## Whole orders\n\nFour.\n\n# Repairs\n\nFive.\n"
 
@@ -162,7 +165,7 @@ def test_what_is_added_takes_room_in_the_window():
     encoded = Encoded(np.zeros((1, 0), np.float32), *counts)
 
     assert seen_part(chunks, encoded).end.tolist() == [3]
-    assert health(chunks, encoded, [])["unseen_tokens"] == pytest.approx(0.7)
+    assert health(chunks, encoded, [])["truncated_tokens"] == pytest.approx(0.7)
 
 
 @pytest.fixture
@@ -176,15 +179,13 @@ def place(tmp_path):
 def config(place, *words):
     """The configuration of one cell over these pages."""
     given = ["corpus=folder", f"corpus.path={place}/pages", f"golden.path={place}/golden.jsonl"]
-    taken = command.take_apart(
-        [*given, f"cache={place}/cache", "model=wordllama", "chunk=12", "k=1,3", *words]
-    )
-    return command.composed(taken, taken.overrides).config
+    taken = take_apart([*given, f"cache={place}/cache", "model=wordllama", "chunk=12", "k=1,3", *words])
+    return compose.composed(taken, taken.overrides).config
 
 
 def evaluated(place, *words):
     """The result of one cell."""
-    return pipeline.evaluate(parts.parts(config(place, *words)), [1, 3], "recall_at_3")
+    return pipeline.evaluate(build.parts(config(place, *words)), [1, 3], "recall_at_3")
 
 
 @pytest.mark.models
@@ -228,7 +229,7 @@ def test_a_deployed_configuration_reads_it_too(place):
     settings = config(place, "context=heading_path")
     deployment.save(settings, place / "deployed")
     deployed = deployment.load(place / "deployed")
-    chunks = parts.chunks(settings)
+    chunks = build.chunks(settings)
 
     rows = np.arange(len(chunks))
     assert list(deployed.chunks.embed_texts(rows)) == list(chunks.embed_texts(rows))
@@ -241,7 +242,7 @@ def test_a_configuration_from_before_has_none(place):
     now = OmegaConf.to_container(config(place), resolve=True)
     settings = OmegaConf.create({key: value for key, value in now.items() if key != "context"})
 
-    assert parts.chunks(settings).context == ()
+    assert build.chunks(settings).context == ()
     deployment.save(settings, place / "deployed")
     assert deployment.load(place / "deployed").chunks.context == ()
 

@@ -17,9 +17,9 @@ from omegaconf import OmegaConf
 
 from harness.chunker import ParentChunker
 from harness.chunker.check import check_chunks
-from harness.cutting import cut
+from harness.chunker.columns import cut
 from harness.records import Document
-from harness.tokens import TokenMap, load_tokenizer
+from harness.text.tokens import TokenMap, load_tokenizer
 
 pytestmark = pytest.mark.models
 

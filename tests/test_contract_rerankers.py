@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from tiny_cross_encoder import make
 
-from harness import command, parts
-from harness.command import Words
-from harness.store.reranker import KeptReranker
+from harness.cell import build
+from harness.cli import compose
+from harness.cli.words import Words
+from harness.store.reranker_scores import CachedReranker
 
 CONF = Path(__file__).parents[1] / "conf" / "reranker"
 OPTIONS = sorted(path.stem for path in CONF.glob("*.yaml"))
@@ -27,7 +28,7 @@ def reranker(request, tiny, tmp_path):
     words = [f"reranker={request.param}", f"cache={tmp_path}"]
     if "name:" in (CONF / f"{request.param}.yaml").read_text(encoding="utf-8"):
         words.append(f"reranker.name={tiny}")
-    return parts.new(command.composed(Words((), (), ()), words).config, "reranker")
+    return build.new(compose.composed(Words((), (), ()), words).config, "reranker")
 
 
 def test_scores_are_finite_and_repeatable(reranker):
@@ -45,7 +46,7 @@ def test_scores_are_finite_and_repeatable(reranker):
 
 def test_identity_says_what_changes_scores(reranker):
     """It is JSON, and empty only where nothing is read."""
-    identity = KeptReranker(reranker, None).identity()
+    identity = CachedReranker(reranker, None).identity()
     assert bool(identity) == (reranker.depth > 0)
     assert all(isinstance(key, str) for key in identity)
 

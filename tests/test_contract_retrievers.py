@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness import command, parts
-from harness.command import Words
+from harness.cell import build
+from harness.cli import words
+from harness.cli.words import Words
 from harness.index.exact import ExactIndex
 from harness.records import Chunks, Document, Encoded
 
@@ -53,8 +54,8 @@ def corpus():
 
 
 def built(option, chunks):
-    config = command.composed(Words((), (), ()), [f"retriever={option}"]).config
-    retriever = parts.new(config, "retriever")
+    config = words.composed(Words((), (), ()), [f"retriever={option}"]).config
+    retriever = build.new(config, "retriever")
     retriever.build(chunks, BagOfWords(), ExactIndex())
     return retriever
 

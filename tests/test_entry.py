@@ -7,7 +7,7 @@ import importlib
 import pytest
 from omegaconf import OmegaConf
 
-from harness import entry
+from harness.cli.run import run_command
 from harness.paths import conf_folder
 
 COMMANDS = sorted(path.stem for path in (conf_folder() / "command").glob("*.yaml"))
@@ -42,5 +42,5 @@ def test_ctrl_c_is_a_clean_stop(capsys):
     def interrupted(_words):
         raise KeyboardInterrupt
 
-    assert entry.run("pick", "", [], interrupted, "Stopped; all is kept.") == 130
+    assert run_command("pick", "", [], interrupted, "Stopped; all is kept.") == 130
     assert capsys.readouterr().err == "Stopped; all is kept.\n"

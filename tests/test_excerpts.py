@@ -11,9 +11,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import excerpts
-from harness.excerpts import AROUND, LONGEST, Spans, merged, read_excerpts, text_at, write_excerpts
 from harness.records import Document, Evidence, Question
+from harness.results import snippets
+from harness.results.snippets import AROUND, LONGEST, Spans, merged, read_excerpts, text_at, write_excerpts
 
 LENGTHS = [0, 7, 40, 25]
 
@@ -128,7 +128,7 @@ def test_what_does_not_fit_is_left_out_and_said(tmp_path, monkeypatch) -> None:
     asked = questions(*([Evidence(f"{i:02}.md", 0, 50)] for i in range(40)))
 
     def written(limit):
-        monkeypatch.setattr(excerpts, "MOST_BYTES", limit)
+        monkeypatch.setattr(snippets, "MOST_BYTES", limit)
         write_excerpts(tmp_path, documents, asked, 8, texts=True)
         assert (tmp_path / "texts.json.gz").stat().st_size <= limit
         content = json.loads(gzip.decompress((tmp_path / "texts.json.gz").read_bytes()))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.blocks import LONGEST
-from harness.headings import headings
+from harness.text.headings import headings
+from harness.text.markdown import LONGEST
 
 
 def found(name, text):

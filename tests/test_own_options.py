@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness import command, parts
+from harness.cell import build
+from harness.cli import compose
+from harness.cli.words import take_apart
 from harness.errors import SettingError
 
 
@@ -18,8 +20,8 @@ def own(tmp_path, monkeypatch):
             folder = tmp_path / ("retriever" if name == "mine" else "")
             folder.mkdir(exist_ok=True)
             (folder / (f"{name}.yaml" if name == "mine" else f"{name}.py")).write_text(text, encoding="utf-8")
-        words = command.take_apart([f"--config-dir={tmp_path}"])
-        parts.settings_hold(command.composed(words, ["retriever=mine"]).config)
+        words = take_apart([f"--config-dir={tmp_path}"])
+        build.settings_hold(compose.composed(words, ["retriever=mine"]).config)
 
     return write
 
@@ -57,18 +59,18 @@ def test_options_of_ones_own_are_among_those_offered(tmp_path):
     """Whoever mistypes an own option is told of it."""
     (tmp_path / "retriever").mkdir()
     (tmp_path / "retriever" / "shop.yaml").write_text("defaults: [http]\n")
-    words = command.take_apart([f"--config-dir={tmp_path}"])
+    words = take_apart([f"--config-dir={tmp_path}"])
 
     with pytest.raises(SettingError, match=r"Did you mean shop\? Options of retriever: .*random, shop\.$"):
-        command.composed(words, ["retriever=shpo"])
+        compose.composed(words, ["retriever=shpo"])
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     """Before Hydra warns of it and goes on."""
-    words = command.take_apart(["--config-dir", str(tmp_path / "gone")])
+    words = take_apart(["--config-dir", str(tmp_path / "gone")])
 
     with pytest.raises(SettingError, match=r"^--config-dir is \S+gone, and there is no folder \S+gone\."):
-        command.composed(words, [])
+        compose.composed(words, [])
 
 
 def test_a_failure_names_the_class_of_ones_own(workplace):

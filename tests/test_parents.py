@@ -12,9 +12,12 @@ import pytest
 from own_retrievers import answers_of, write_answers
 from workplace import Workplace
 
-from harness import command, deployment, parts, pipeline, production
+from harness.cell import build, pipeline
+from harness.cli import compose
+from harness.cli.words import take_apart
+from harness.decision import deployment, production
 from harness.index.exact import ExactIndex
-from harness.store.reranker import KeptReranker
+from harness.store.reranker_scores import CachedReranker
 
 pytestmark = pytest.mark.models
 
@@ -56,13 +59,13 @@ def config(place, *words):
         *("corpus=folder", f"corpus.path={place.documents}", f"golden.path={place.golden}"),
         *(f"cache={place.root}/cache", "model=wordllama", f"k={KS}", f"metrics.budgets={list(BUDGETS)}"),
     ]
-    taken = command.take_apart([*own, *words])
-    return command.composed(taken, taken.overrides).config
+    taken = take_apart([*own, *words])
+    return compose.composed(taken, taken.overrides).config
 
 
 def evaluated(place, *words):
     """The result of one cell."""
-    return pipeline.evaluate(parts.parts(config(place, *words)), KS, "recall_at_5")
+    return pipeline.evaluate(build.parts(config(place, *words)), KS, "recall_at_5")
 
 
 def inked(text, start, end):
@@ -73,15 +76,15 @@ class BruteForce:
     """One question at a time, by definition: every chunk scored, every parent at its best chunk, sets of characters."""
 
     def __init__(self, settings):
-        made = parts.parts(settings)
+        made = build.parts(settings)
         self.chunks, self.inputs = made.chunks, made.inputs
-        self.parents = self.chunks.handed_over
+        self.parents = self.chunks.returned
         spans = zip(
             self.chunks.doc.tolist(), self.chunks.start.tolist(), self.chunks.end.tolist(), strict=True
         )
         self.parent_of = [self._parent(*span) for span in spans]
         self.made = made
-        retriever = parts.new(settings, "retriever")
+        retriever = build.new(settings, "retriever")
         retriever.build(self.chunks, made.model, ExactIndex())
         self.retriever, self.is_dense = retriever, settings.retriever["_target_"].endswith("DenseRetriever")
 
@@ -153,12 +156,12 @@ def test_a_cell_is_what_brute_force_says(place, retriever, words):
     settings = config(
         place, "chunker=parent", "chunk=24", "chunker.parent=96", f"retriever={retriever}", *words
     )
-    made = parts.parts(settings)
+    made = build.parts(settings)
     result = pipeline.evaluate(made, KS, "recall_at_5")
     brute = BruteForce(settings)
 
     assert len(brute.parents) < len(brute.chunks)
-    assert result.chunks is made.chunks.handed_over
+    assert result.chunks is made.chunks.returned
     assert {kind: len(asked) for kind, asked in result.questions.items()} == {"span": 30, "document": 10}
     for kind, owner in (("span", brute.parent_of), ("document", made.chunks.doc.tolist())):
         for i, question in enumerate(result.questions[kind]):
@@ -234,8 +237,8 @@ class Noting:
 def test_a_reranker_reads_the_chunks(place):
     """Of the first 20 chunks the shortest brings its parent first, and so on; parents without one of them stay below as they stood."""
     settings = config(place, "chunker=parent", "chunk=24", "chunker.parent=96", "context=title")
-    plain, reranker = pipeline.evaluate(parts.parts(settings), KS, "recall_at_5"), Noting(20)
-    made = replace(parts.parts(settings), reranker=KeptReranker(reranker, None))
+    plain, reranker = pipeline.evaluate(build.parts(settings), KS, "recall_at_5"), Noting(20)
+    made = replace(build.parts(settings), reranker=CachedReranker(reranker, None))
     result, brute = pipeline.evaluate(made, KS, "recall_at_5"), BruteForce(settings)
 
     assert set(reranker.read) <= set(brute.chunks.embed_texts(np.arange(len(brute.chunks))))
@@ -254,7 +257,7 @@ def test_with_a_reranker_the_index_answers_for_the_chunks_that_are_read(place):
     settings = config(
         place, "chunker=parent", "chunk=24", "chunker.parent=96", "index=int8", "index.candidates=7"
     )
-    made = replace(parts.parts(settings), reranker=KeptReranker(Noting(20), None))
+    made = replace(build.parts(settings), reranker=CachedReranker(Noting(20), None))
     result = pipeline.evaluate(made, KS, "recall_at_5")
     texts = [question.text for asked in result.questions.values() for question in asked]
     ours, theirs = (found.search(texts, 20).rows for found in (made.retriever, made.exact))

@@ -15,10 +15,11 @@ from mlflow import MlflowClient
 from pyarrow import parquet
 from workplace import PAGES, QUESTIONS, Workplace, write_corpus, write_golden
 
-from harness import command
+from harness.cli import compose
+from harness.cli.words import take_apart
 from harness.errors import SettingError, StoreError
-from harness.excerpts import text_at
-from harness.reading import finished, finished_cell, read_folder
+from harness.results.load import finished, finished_cell, read_folder
+from harness.results.snippets import text_at
 
 
 def made(root) -> Workplace:
@@ -59,8 +60,8 @@ def config(swept, monkeypatch):
         monkeypatch.delenv(name)
 
     def composed(*given):
-        words = command.take_apart(given)
-        return command.composed(words, ["+command=compare", *words.overrides]).config
+        words = take_apart(given)
+        return compose.composed(words, ["+command=compare", *words.overrides]).config
 
     return composed
 
@@ -372,8 +373,8 @@ def test_nothing_is_created_by_looking(workplace, monkeypatch):
         ((), "There is no tracking store at sqlite:"),
         (("tracker=none",), "There is no sweep in "),
     ):
-        given = command.take_apart(words)
-        composed = command.composed(given, ["+command=compare", *given.overrides]).config
+        given = take_apart(words)
+        composed = compose.composed(given, ["+command=compare", *given.overrides]).config
         with pytest.raises(StoreError, match=f"{answer}.*python -m harness -m model="):
             finished(composed)
     assert set(workplace.root.rglob("*")) == before
@@ -385,8 +386,8 @@ def test_sweeps_without_a_tracker(workplace, monkeypatch):
     assert workplace.sweep("-m", "chunk=16,32", "tracker=none").returncode == 0
 
     def read(*words):
-        given = command.take_apart(["tracker=none", *words])
-        return finished(command.composed(given, ["+command=compare", *given.overrides]).config)
+        given = take_apart(["tracker=none", *words])
+        return finished(compose.composed(given, ["+command=compare", *given.overrides]).config)
 
     sweep = read()
     assert [cell.name for cell in sweep.cells] == ["16", "32"]
@@ -411,8 +412,8 @@ def test_no_word_of_the_documents_leaves_without_texts(workplace, monkeypatch):
                 content = json.dumps(parquet.read_table(file).to_pylist()).encode()
             assert not [word for word in words if word in content], file
     next(workplace.root.glob("outputs/*/*")).rename(workplace.root / "away")
-    given = command.take_apart([])
-    sweep = finished(command.composed(given, ["+command=compare"]).config)
+    given = take_apart([])
+    sweep = finished(compose.composed(given, ["+command=compare"]).config)
     assert sweep.texts == {}
     assert "question" not in sweep.cells[0].questions
     assert sweep.evidence["q1"] == [{"doc_id": "tea.md", "start": 32, "end": 57}]

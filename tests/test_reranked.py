@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tiny_cross_encoder import make
 
+from harness.cell.reranked import RerankedRetriever
 from harness.records import Chunks, Document, Ranking
-from harness.reranked import RerankedRetriever
-from harness.store.reranker import KeptReranker
+from harness.store.reranker_scores import CachedReranker
 
 # Rows 0-1 are document 0, row 2 is document 1, rows 3-4 document 2, row 5 document 3. The number is the reranker's score.
 NUMBERS = [[1, 9], [5], [5, 7], [8]]
@@ -67,7 +67,7 @@ class Numbers:
 
 
 def built(depth):
-    reranked = RerankedRetriever(Falling(), KeptReranker(Numbers(depth), None))
+    reranked = RerankedRetriever(Falling(), CachedReranker(Numbers(depth), None))
     reranked.build(corpus(), None, None)
     return reranked
 

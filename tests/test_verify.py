@@ -9,8 +9,8 @@ import own_retrievers
 import pytest
 from workplace import Workplace, write_corpus, write_golden
 
-from harness.parity import parity
-from harness.pipeline import Result
+from harness.cell.pipeline import Result
+from harness.decision.rank_agreement import parity
 from harness.records import Chunks, Document, Evidence, Question, Ranking, Scores
 
 CODE = """

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 from harness.records import Chunk, Document
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 
 class Chunker(Protocol):

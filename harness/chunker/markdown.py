@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.blocks import CODE, TABLE, Blocks, read_blocks
 from harness.chunker.check import check_size
 from harness.chunker.pack import pack, trim
 from harness.chunker.recursive import Recursive
 from harness.records import Chunk, Document, IntArray
-from harness.tokens import TokenMap
+from harness.text.markdown import CODE, TABLE, Blocks, read_blocks
+from harness.text.tokens import TokenMap
 
 # What a block that does not fit is cut at: a program's or a table's full stops end no sentence.
 _PROSE = ("\n", ".", "?", "!", " ", "")

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from harness.blocks import read_blocks
 from harness.chunker.check import check_size
 from harness.chunker.markdown import Markdown
 from harness.chunker.pack import trim
 from harness.chunker.recursive import Recursive
 from harness.errors import SettingError
 from harness.records import Chunk, Document
-from harness.tokens import TokenMap
+from harness.text.markdown import read_blocks
+from harness.text.tokens import TokenMap
 
 
 @dataclass(frozen=True)

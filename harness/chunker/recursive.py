@@ -12,7 +12,7 @@ from harness.chunker.check import check_size
 from harness.chunker.pack import pack, trim
 from harness.errors import SettingError
 from harness.records import Chunk, Document, IntArray
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.chunker.check import check_size
 from harness.records import Chunk, Document
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.records import Chunk, Document
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 
 @dataclass(frozen=True)

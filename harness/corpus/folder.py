@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.corpus import Loaded
-from harness.corpus.encodings import decode, detect
 from harness.corpus.gather import Notes, gather
 from harness.corpus.title import title_of
 from harness.corpus.walk import GOLDEN_FILES, Found, files_below
 from harness.errors import InputError, SettingError
 from harness.progress import bar
 from harness.records import Document
+from harness.text.encodings import decode, detect
 
 
 class FolderCorpus:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.corpus.encodings import Encoding, detect
 from harness.corpus.gather import Notes
 from harness.errors import InputError
 from harness.progress import bar
 from harness.records import Document
+from harness.text.encodings import Encoding, detect
 
 _IDS = ("_id", "id", "doc_id")
 _TEXTS = ("text", "content", "page_content")

@@ -11,23 +11,25 @@ from typing import NamedTuple, cast, get_args
 
 from omegaconf import DictConfig
 
-from harness import command, entry, parts
-from harness.command import Words
+from harness.cell import build
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say, say_all, wrapped
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words, check_flags
 from harness.corpus.summary import summary
 from harness.errors import InputError, SettingError
+from harness.files.journal import Journal
 from harness.golden.gold_ids import read_chunks
-from harness.golden.importing import Given, Refused
-from harness.golden.importing.finding import Found, find
-from harness.golden.importing.grouping import grouped, without_refused
-from harness.golden.importing.known import known_questions
-from harness.golden.importing.merging import Merged, merge
-from harness.golden.importing.recognise import FORMATS, read
-from harness.golden.importing.rejected import write_rejected
-from harness.golden.importing.report import report
-from harness.golden.journal import Journal
+from harness.questions.importing import Given, Refused
+from harness.questions.importing.finding import Found, find
+from harness.questions.importing.grouping import grouped, without_refused
+from harness.questions.importing.known import known_questions
+from harness.questions.importing.merging import Merged, merge
+from harness.questions.importing.recognise import FORMATS, read
+from harness.questions.importing.rejected import write_rejected
+from harness.questions.importing.report import report
 from harness.records import Document, Source
-from harness.settings import plain_settings_hold
-from harness.view import terminal
 
 _USAGE = "python -m harness.golden.add FILE corpus=folder corpus.path=DIR"
 _WAIT_SECONDS = 60.0  # for another process that adds or generates
@@ -49,18 +51,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     corpus = [word for word in given if word.startswith("corpus")]
     stopped = "Stopped. The golden set is whole; the same command adds what is missing."
-    return entry.run("add", __doc__, given, lambda words: _run(words, corpus), stopped)
+    return run_command("add", __doc__, given, lambda words: _run(words, corpus), stopped)
 
 
 def _run(words: Words, corpus: Sequence[str]) -> int:
-    command.check_flags(words)
-    composed = command.composed(words, ["+command=add", *words.overrides])
+    check_flags(words)
+    composed = compose.composed(words, ["+command=add", *words.overrides])
     settings = _settings(words, composed.config, composed.choices)
     given = read(settings.file, qrels=settings.qrels, split=settings.split, forced=settings.format)
-    loaded = parts.new(composed.config, "corpus").load()
+    loaded = build.new(composed.config, "corpus").load()
     _refuse_document(settings.file, composed.config, loaded.documents)
-    terminal.say(f"documents  {len(loaded.documents):,}")
-    terminal.say_all(f"           {line}" for line in summary(loaded.notes))
+    say(f"documents  {len(loaded.documents):,}")
+    say_all(f"           {line}" for line in summary(loaded.notes))
     chunks = read_chunks(settings.chunks) if settings.chunks else None
     found, refused = _found(given, settings, loaded.documents, chunks)
     merged = _added(settings.golden, found, loaded.documents, chunks)
@@ -68,8 +70,8 @@ def _run(words: Words, corpus: Sequence[str]) -> int:
     if refused:
         rejected = write_rejected(refused, given.layout, settings.file, settings.rejected)
     for line in report(settings.file, given, found, merged, refused, rejected):
-        terminal.say_all(terminal.wrapped(line, "", " " * 13))
-    terminal.say_all(_closing(settings.golden, merged, corpus))
+        say_all(wrapped(line, "", " " * 13))
+    say_all(_closing(settings.golden, merged, corpus))
     return 0 if merged.added or merged.same else 1
 
 

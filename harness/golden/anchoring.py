@@ -15,8 +15,8 @@ from typing import NamedTuple
 from harness.errors import InputError
 from harness.golden import Labels, State
 from harness.golden.placing import Placed, place_all
-from harness.golden.spans import squeezed
 from harness.records import Document, Evidence, Question
+from harness.text.spans import squeezed
 
 _STATES: tuple[State, ...] = ("VALID", "MOVED", "CHANGED", "LOST")  # best first
 _REASONS_SHOWN = 3

@@ -11,38 +11,40 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import DictConfig
 
-from harness import command, entry, parts, pipeline
-from harness.asked import about_questions
-from harness.checks import BUDGET_TOKENS
-from harness.command import Words
+from harness.cell import build, pipeline
+from harness.cell.build import Inputs
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say_all
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words
 from harness.errors import SettingError
+from harness.files.journal import Journal
 from harness.golden import Golden
 from harness.golden.anchoring import NothingToScoreError, Unit, check_units
 from harness.golden.file import FileGolden, Read
-from harness.golden.health import Examined, Finding, Look, counted
-from harness.golden.health.accepting import accepted, keep_backup
-from harness.golden.health.copies import copies
-from harness.golden.health.coverage import coverage
-from harness.golden.health.duplicates import duplicates
-from harness.golden.health.labels import labels
-from harness.golden.health.near_copies import near_copies
-from harness.golden.health.placement import placement
-from harness.golden.health.power import power
-from harness.golden.health.rewording import Reworded, reworded
-from harness.golden.health.several import several
-from harness.golden.health.sizes import sizes
-from harness.golden.health.subjects import subjects
-from harness.golden.health.wording_overlap import wording_overlap
-from harness.golden.health.words_alone import WordsAlone, words_alone
-from harness.golden.journal import Journal
 from harness.golden.parse import LOST
-from harness.parts import Inputs
+from harness.questions.check import Examined, Finding, Look, counted
+from harness.questions.check.accepting import accepted, keep_backup
+from harness.questions.check.copies import copies
+from harness.questions.check.coverage import coverage
+from harness.questions.check.duplicates import duplicates
+from harness.questions.check.labels import labels
+from harness.questions.check.near_copies import near_copies
+from harness.questions.check.page import Report, in_lines, write
+from harness.questions.check.placement import placement
+from harness.questions.check.power import power
+from harness.questions.check.rewording import Reworded, reworded
+from harness.questions.check.several import several
+from harness.questions.check.sizes import sizes
+from harness.questions.check.subjects import subjects
+from harness.questions.check.wording_overlap import wording_overlap
+from harness.questions.check.words_alone import WordsAlone, words_alone
 from harness.records import Document, Evidence
-from harness.settings import plain_settings_hold
+from harness.results.clusters import about_questions
+from harness.sweep.check import BUDGET_TOKENS
 from harness.verdict.clusters import cluster_ids, effective_clusters
-from harness.verdict.power import detectable
-from harness.view import terminal
-from harness.view.health import Report, in_lines, write
+from harness.verdict.power import minimum_detectable_effect
 
 _ROWS = 5
 _USAGE = "python -m harness.golden.check corpus=folder corpus.path=DIR golden.path=FILE"
@@ -59,7 +61,7 @@ class _Proposals(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the report; the exit code is 1 for a mistake, and with ``strict=true`` when something serious was found."""
     stopped = "Stopped. The golden set is as it was, or as accept=true has written it: never in between."
-    return entry.run("check", __doc__, argv, _run, stopped)
+    return run_command("check", __doc__, argv, _run, stopped)
 
 
 def _run(words: Words) -> int:
@@ -69,7 +71,7 @@ def _run(words: Words) -> int:
     if any(word.startswith("retriever=") and word != "retriever=bm25" for word in overrides):
         raise SettingError("The check searches by words; leave retriever= out.", key="retriever")
     retriever = [] if "retriever=bm25" in overrides else ["retriever=bm25"]
-    config = command.composed(words, ["+command=check", *retriever, *overrides]).config
+    config = compose.composed(words, ["+command=check", *retriever, *overrides]).config
     plain_settings_hold(config)
     for switch in ("accept", "strict"):
         if not isinstance(config[switch], bool):
@@ -78,7 +80,7 @@ def _run(words: Words) -> int:
         raise SettingError(
             f"cells={config.cells}: give how many configurations will be compared, 2 or more.", key="cells"
         )
-    golden = parts.new(config, "golden")
+    golden = build.new(config, "golden")
     if config.accept and not isinstance(golden, FileGolden):
         raise SettingError("accept=true changes a JSONL file; golden=beir is only looked at.", key="accept")
     if config.accept and not golden.path.is_file():
@@ -105,10 +107,10 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     nothing_left: tuple[Look, ...] = ()
     given: Inputs | None = None
     try:
-        given = parts.inputs(config)
+        given = build.inputs(config)
         documents = given.corpus.documents
     except NothingToScoreError as error:
-        documents = parts.new(config, "corpus").load().documents
+        documents = build.new(config, "corpus").load().documents
         nothing_left = (
             Look(
                 "questions", "none can be scored", (Finding("nothing left", "serious", (), str(error), ""),)
@@ -126,12 +128,12 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
         power_look, *others = _further(config, given, examined, chunk_sizes)
         looks += [power_look, copied, near_copies(examined, found), *others]
     report = Report(Path(str(config.golden.path)).name, len(examined.questions), len(documents), tuple(looks))
-    terminal.say_all(in_lines(report))
+    say_all(in_lines(report))
     if config.output is not None:
         write(report, Path(str(config.output)))
-        terminal.say_all(["", f"Written to {config.output}."])
+        say_all(["", f"Written to {config.output}."])
     if config.accept and read and isinstance(golden, FileGolden):
-        terminal.say_all(["", *_accept(golden.path, read, examined, proposals)])
+        say_all(["", *_accept(golden.path, read, examined, proposals)])
     return 1 if config.strict and report.serious else 0
 
 
@@ -172,24 +174,24 @@ def _further(
     """What needs no proposal: wording, search by words, where evidence stands, documents, and what all this can show."""
     about = about_questions(given)
     clusters = cluster_ids([one.cluster for one in about.values()])
-    least = detectable(len(about), effective_clusters(clusters), cells=int(config.cells))
+    least = minimum_detectable_effect(len(about), effective_clusters(clusters), cells=int(config.cells))
     yield power(len(about), len(set(clusters.tolist())), least, int(config.cells))
     yield duplicates(examined)
     yield subjects(examined)
     yield wording_overlap(examined, str(config.language))
     yield words_alone(_found_by_words(config), least)
-    yield placement(examined, parts.chunks(config))
+    yield placement(examined, build.chunks(config))
     yield coverage(examined)
-    yield sizes([len(tokens) for tokens in given.tokens], chunk_sizes, len(parts.chunks(config)))
+    yield sizes([len(tokens) for tokens in given.tokens], chunk_sizes, len(build.chunks(config)))
 
 
 def _found_by_words(config: DictConfig) -> WordsAlone:
     """What a sweep's cell of ``retriever=bm25`` finds, kept as any other ranking is."""
-    made = parts.parts(config)
+    made = build.parts(config)
     result = pipeline.evaluate(made, [_ROWS], f"recall_at_{_ROWS}")
     scores = result.scores.get("span") or result.scores["document"]
     none = np.zeros(0, np.float64)
-    rows = len(made.chunks.handed_over) if scores.kind == "span" else len(made.chunks.documents)
+    rows = len(made.chunks.returned) if scores.kind == "span" else len(made.chunks.documents)
     in_tokens = scores.values.get(f"recall_at_{BUDGET_TOKENS}_tokens", none)
     return WordsAlone(scores.question_ids, scores.values[f"recall_at_{_ROWS}"], in_tokens, rows)
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import command, entry
-from harness.command import Words
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import say_all
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words
 from harness.errors import InputError, SettingError
-from harness.golden.generation.about import beside
-from harness.golden.journal import Journal
-from harness.settings import plain_settings_hold
-from harness.view import terminal
-from harness.view.generated import dollars
+from harness.files.journal import Journal
+from harness.questions.generate.about import beside
+from harness.questions.generate.summary import dollars
 
 _HEAD = ("day", "model", "calls", "tokens in", "tokens out", "dollars")
 
@@ -40,7 +41,7 @@ class Sums:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Adds up ledgers: those of the named golden sets, ledgers or folders, else the one of ``golden.path``."""
-    return entry.run("cost", __doc__, argv, _main)
+    return run_command("cost", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
@@ -49,14 +50,14 @@ def _main(words: Words) -> int:
             f"{words.flags[0]} means nothing here. Words: FILE or DIR, or corpus=folder corpus.path=DIR, or golden.path=FILE."
         )
     ledgers = _ledgers(words)
-    terminal.say_all(_lines(ledgers, [item for path in ledgers for item in Journal(path).items()]))
+    say_all(_lines(ledgers, [item for path in ledgers for item in Journal(path).items()]))
     return 0
 
 
 def _ledgers(words: Words) -> list[Path]:
     given = [Path(word).expanduser() for word in words.files]
     if words.overrides or not given:
-        config = command.composed(words, ["+command=cost", *words.overrides]).config
+        config = compose.composed(words, ["+command=cost", *words.overrides]).config
         plain_settings_hold(config)
         given.append(Path(str(config.golden.path)).expanduser())
     found = [path for one in given for path in _ledgers_at(one)]

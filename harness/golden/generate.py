@@ -13,21 +13,24 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness import command, entry, parts
-from harness.command import Words
+from harness.cell import build
+from harness.cli import compose
+from harness.cli.run import run_command
+from harness.cli.say import complain, say, say_all
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words
 from harness.corpus import Loaded
-from harness.corpus.summary import summary
+from harness.corpus.summary import summary as corpus_summary
 from harness.errors import SettingError
-from harness.golden.generation.about import beside
-from harness.golden.generation.choosing import Choice
-from harness.golden.generation.prompt import Prompt
-from harness.golden.generation.session import Session
-from harness.golden.generation.settings import Settings
-from harness.golden.generation.weights import read_weights
-from harness.golden.journal import Journal
+from harness.files.journal import Journal
 from harness.progress import bar
-from harness.settings import plain_settings_hold
-from harness.view import generated, terminal
+from harness.questions.generate import summary
+from harness.questions.generate.about import beside
+from harness.questions.generate.choosing import Choice
+from harness.questions.generate.prompt import Prompt
+from harness.questions.generate.session import Session
+from harness.questions.generate.settings import Settings
+from harness.questions.generate.weights import read_weights
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     signal.signal(signal.SIGTERM, _stop)
     stopped = "Stopped. Every answer that came is kept; the same command goes on from there."
-    return entry.run("generate", __doc__, given, lambda words: _main(words, given), stopped)
+    return run_command("generate", __doc__, given, lambda words: _main(words, given), stopped)
 
 
 def _main(words: Words, given: Sequence[str]) -> int:
@@ -53,7 +56,7 @@ def _stop(_signal: int, _frame: object) -> None:
 
 
 def _run(words: Words, given: Sequence[str]) -> int:
-    made = command.composed(words, ["+command=generate", *words.overrides])
+    made = compose.composed(words, ["+command=generate", *words.overrides])
     config = made.config
     settings = Settings(**_plain(config.generator))
     prompt = Prompt(**_plain(config.prompt))
@@ -61,7 +64,7 @@ def _run(words: Words, given: Sequence[str]) -> int:
         raise SettingError(f"yes is {config.yes}; it must be true or false.", key="yes")
     plain_settings_hold(config)
     golden = _golden_path(config, made.choices)
-    corpus = parts.new(config, "corpus").load()
+    corpus = build.new(config, "corpus").load()
     _say_documents(corpus)
     with ExitStack() as held:
         journals = {}
@@ -78,7 +81,7 @@ def _run(words: Words, given: Sequence[str]) -> int:
         session.note()
     default = Path(str(config.corpus.path)) / "golden.jsonl" if "path" in config.corpus else None
     corpus_words = [word for word in given if re.match(r"corpus[.\w]*=", word)]
-    terminal.say(generated.following(corpus_words, None if golden == default else golden))
+    say(summary.following(corpus_words, None if golden == default else golden))
     return 0
 
 
@@ -119,9 +122,7 @@ def _write(session: Session, settings: Settings, *, is_agreed: bool) -> None:
     if not waiting:
         return
     estimate, price = session.estimate(waiting), session.price
-    terminal.say_all(
-        generated.plan(estimate, price, settings.model, batch=settings.batch, budget=settings.budget_usd)
-    )
+    say_all(summary.plan(estimate, price, settings.model, batch=settings.batch, budget=settings.budget_usd))
     session.connect()
     if not is_agreed:
         _agree()
@@ -135,7 +136,7 @@ def _agree() -> None:
             "Nothing was asked and nothing spent: there is no terminal to say yes in. Add yes=true to go on.",
             key="yes",
         )
-    terminal.say("Go on? yes or no")
+    say("Go on? yes or no")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise SettingError("Nothing was asked and nothing spent.", key="yes")
 
@@ -147,7 +148,7 @@ def _progress(session: Session) -> Iterator[Any]:
         def show() -> None:
             progress.n = session.writing.questions
             rejected = sum(session.writing.rejected.values())
-            progress.set_postfix_str(generated.asking(rejected, session.ledger.dollars_now))
+            progress.set_postfix_str(summary.asking(rejected, session.ledger.dollars_now))
 
         yield show
 
@@ -160,32 +161,32 @@ def _say_batch(batch_id: str, done: int, total: int) -> None:
 @cache
 def _say_once(text: str) -> None:
     """A line for what is looked at again and again."""
-    terminal.say(text)
+    say(text)
 
 
 def _say_stop(calls: int) -> None:
-    terminal.complain(
+    complain(
         f"Ending. {calls} {'call is' if calls == 1 else 'calls are'} still on the way and waited for: what is paid for is kept."
     )
 
 
 def _say_documents(corpus: Loaded) -> None:
     characters = sum(len(document.text) for document in corpus.documents)
-    terminal.say(f"documents  {len(corpus.documents):,} with {characters:,} characters")
-    terminal.say_all(f"           {line}" for line in summary(corpus.notes))
+    say(f"documents  {len(corpus.documents):,} with {characters:,} characters")
+    say_all(f"           {line}" for line in corpus_summary(corpus.notes))
 
 
 def _say_end(session: Session, settings: Settings, golden: Path) -> None:
     writing = session.writing
-    terminal.say(generated.questions(writing.written, writing.questions, golden))
+    say(summary.questions(writing.written, writing.questions, golden))
     if writing.is_exhausted:
-        terminal.say(
+        say(
             f"           fewer than generator.n={settings.n:,}: the documents have no more passages worth asking about"
         )
-    terminal.say_all(generated.rejected(writing.rejected, is_exhausted=writing.is_exhausted))
-    terminal.say_all(generated.overlap(writing.accepted, settings.max_overlap))
+    say_all(summary.rejected(writing.rejected, is_exhausted=writing.is_exhausted))
+    say_all(summary.overlap(writing.accepted, settings.max_overlap))
     answers, saved = session.saved()
-    terminal.say(generated.money(session.ledger.calls_now, session.ledger.dollars_now, answers, saved))
+    say(summary.money(session.ledger.calls_now, session.ledger.dollars_now, answers, saved))
 
 
 if __name__ == "__main__":

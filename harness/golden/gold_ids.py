@@ -11,8 +11,8 @@ from typing import Any
 from harness.errors import InputError
 from harness.golden.lines import read_text, whole
 from harness.golden.parse import Draft
-from harness.golden.spans import find_spans
 from harness.records import Document, Evidence, Question
+from harness.text.spans import find_spans
 
 _TEXTS = ("text", "content", "page_content")
 _COPIES = 100  # places of one chunk that count as alternatives

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from harness.golden import State
 from harness.golden.names import Names, shown_id
-from harness.golden.places import Place
-from harness.golden.similar import find_similar
-from harness.golden.spans import Span, find_spans, span_at
 from harness.records import Document, Evidence
+from harness.text.find import Place
+from harness.text.similar import find_similar
+from harness.text.spans import Span, find_spans, span_at
 
 _COPIES = 20  # a quote that stands in so many places is not counted further
 _COPIES_SHOWN = 5

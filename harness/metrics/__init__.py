@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking, Scores
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 if TYPE_CHECKING:  # it imports from this package
     from harness.metrics.judged import Judged
@@ -41,7 +41,7 @@ class Metrics(Protocol):
     ) -> Scores:
         """Scores of ``questions``, all of one kind; row ``i`` of ``ranking`` belongs to question ``i``.
 
-        ``chunks`` were searched; what is scored is what is handed over (``chunks.handed_over``), whose rows ``ranking`` holds.
+        ``chunks`` were searched; what is scored is what is handed over (``chunks.returned``), whose rows ``ranking`` holds.
         ``tokens[d]`` maps ``chunks.documents[d]`` (for cutting at a budget). ``first_ranks`` is asked, with the relevant
         rows of every question, for the rank of the first one in the whole ranking. ``encoded`` says what the model saw of each chunk row
         (None: everything). ``primary`` is the metric at whose k or budget questions are diagnosed.

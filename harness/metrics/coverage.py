@@ -18,12 +18,12 @@ class Reach(NamedTuple):
     """How far each question's ranking was read; int64 (questions,) each.
 
     ``whole``: so many rows in full. ``cut``: the character offset at which the next row was cut, -1 where it was not read.
-    ``cut_ink``: the same in non-blank characters of its document, -1 where none was read.
+    ``cut_nonblank``: the same in non-blank characters of its document, -1 where none was read.
     """
 
     whole: IntArray
     cut: IntArray
-    cut_ink: IntArray
+    cut_nonblank: IntArray
 
 
 class Gains(NamedTuple):
@@ -55,7 +55,7 @@ class Coverage:
     def place_shares(self, reach: Reach) -> FloatArray:
         """float64 (places,): the share of each place that was read."""
         whole = reach.whole[self.question]
-        part = np.clip(reach.cut_ink[self.question] - self.start, 0, self.length)
+        part = np.clip(reach.cut_nonblank[self.question] - self.start, 0, self.length)
         read = np.where(self.rank <= whole, self.length, np.where(self.rank == whole + 1, part, 0))
         return self._shares(self.place, read)
 

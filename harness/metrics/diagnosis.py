@@ -7,12 +7,12 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.blanks import InkOffsets
 from harness.metrics.coverage import Reach
 from harness.metrics.judged import Judged
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import union_lengths
 from harness.metrics.relevance import UNRANKED, ranks_of
-from harness.metrics.seen import ink_inside, seen_part
+from harness.metrics.seen import nonblank_inside, seen_part
 from harness.metrics.sums import sum_by
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
 
@@ -52,7 +52,7 @@ def diagnose(
         "truncated": _truncated(judged, best[missing], reach, ranking, chunks, encoded),
         "split": _any(judged, missing & (covered > 0) & _has_unread_piece(judged, reach)[best]),
         "partial": _any(judged, complete) & _any(judged, missing),
-        "ranked_low": _any(judged, missing & _ranked_low(judged, chunks.handed_over)),
+        "ranked_low": _any(judged, missing & _ranked_low(judged, chunks.returned)),
     }
     # A question without evidence has nothing that could be found.
     holds["not_in_index"] |= np.bincount(labels.unit_question, minlength=judged.questions) == 0
@@ -119,10 +119,10 @@ def _truncated(
         return np.zeros(judged.questions, dtype=np.bool_)
     doc, start, end = labels.place_doc[place], labels.place_start[place], labels.place_end[place]
     question = labels.place_question[place]
-    ink = judged.ink or InkOffsets(chunks.documents, doc)
-    read = _read_ink(judged.kind, question, (doc, start, end), reach, ranking, chunks.handed_over, ink)
-    low, high, pairs = ink_inside(seen_part(chunks, encoded), doc, start, end, ink)
-    total = ink.before(doc, end) - ink.before(doc, start)
+    nonblank = judged.nonblank or NonblankOffsets(chunks.documents, doc)
+    read = _read_nonblank(judged.kind, question, (doc, start, end), reach, ranking, chunks.returned, nonblank)
+    low, high, pairs = nonblank_inside(seen_part(chunks, encoded), doc, start, end, nonblank)
+    total = nonblank.before(doc, end) - nonblank.before(doc, start)
     missing = total - union_lengths(*read, len(place))
     span, low, high = (np.concatenate(both) for both in zip(read, (pairs.span, low, high), strict=True))
     unseen = total - union_lengths(span, low, high, len(place))
@@ -131,23 +131,23 @@ def _truncated(
     return 2 * unseen_characters > missing_characters
 
 
-def _read_ink(
+def _read_nonblank(
     kind: str,
     question: IntArray,
     spans: tuple[IntArray, IntArray, IntArray],
     reach: Reach,
     ranking: Ranking,
     chunks: Chunks,
-    ink: InkOffsets,
+    nonblank: NonblankOffsets,
 ) -> tuple[IntArray, IntArray, IntArray]:
     """The intervals of the spans that were read: span, low and high in non-blank characters."""
     if kind == "document":  # a missing document is one of which nothing was read
         nothing = np.zeros(0, dtype=np.int64)
         return nothing, nothing, nothing
-    low, high, (span, row) = ink_inside(chunks, *spans, ink)
+    low, high, (span, row) = nonblank_inside(chunks, *spans, nonblank)
     owner = question[span]
     rank = ranks_of(ranking.rows, owner, row, len(chunks))
     is_cut = (rank == reach.whole[owner] + 1) & (rank != UNRANKED)
-    high = np.where(is_cut, np.minimum(high, reach.cut_ink[owner]), high)
+    high = np.where(is_cut, np.minimum(high, reach.cut_nonblank[owner]), high)
     kept = (rank <= reach.whole[owner]) | (is_cut & (high > low))
     return span[kept], low[kept], high[kept]

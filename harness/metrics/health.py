@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.metrics.blanks import InkOffsets
 from harness.metrics.labels import read_labels
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import meeting, union_lengths
-from harness.metrics.seen import seen_ink, seen_part
+from harness.metrics.seen import seen_nonblank, seen_part
 from harness.records import Chunks, Encoded, Question
 
 
@@ -17,22 +17,22 @@ def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question
     """Figures that stand beside a cell's scores.
 
     ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens (nearest rank).
-    ``truncated_chunks``: how many the model could not read to their end. ``unseen_tokens``, ``unseen_evidence``: share, in [0, 1],
+    ``truncated_chunks``: how many the model could not read to their end. ``truncated_tokens``, ``truncated_evidence``: share, in [0, 1],
     of the text's tokens and of the questions' evidence that no vector ever saw. These speak of the chunks that are searched; where larger
     parents are handed over, ``parent_chunks``, ``parent_chunk_tokens_mean`` and ``parent_chunk_tokens_p95`` stand beside them. ``encoded`` None means that
     no model read the chunks: nothing is truncated. Of chunks that are not all known nothing can be said: the shares are nan, the other figures are left out.
     """
     if not chunks.complete:
-        return {"unseen_tokens": float("nan"), "unseen_evidence": float("nan")}
+        return {"truncated_tokens": float("nan"), "truncated_evidence": float("nan")}
     figures = _sizes(chunks)
     if chunks.parents is not None:
         figures |= {f"parent_{name}": value for name, value in _sizes(chunks.parents).items()}
     if encoded is None or not len(chunks):
-        return figures | {"truncated_chunks": 0.0, "unseen_tokens": 0.0, "unseen_evidence": 0.0}
+        return figures | {"truncated_chunks": 0.0, "truncated_tokens": 0.0, "truncated_evidence": 0.0}
     return figures | {
         "truncated_chunks": float(np.count_nonzero(encoded.seen_tokens < encoded.tokens)),
-        "unseen_tokens": unseen_tokens(chunks, encoded),
-        "unseen_evidence": unseen_evidence(chunks, encoded, questions),
+        "truncated_tokens": truncated_tokens(chunks, encoded),
+        "truncated_evidence": truncated_evidence(chunks, encoded, questions),
     }
 
 
@@ -45,7 +45,7 @@ def _sizes(chunks: Chunks) -> dict[str, float]:
     }
 
 
-def unseen_tokens(chunks: Chunks, encoded: Encoded) -> float:
+def truncated_tokens(chunks: Chunks, encoded: Encoded) -> float:
     """The share of the text's tokens, in the model's tokenizer, that no vector saw, in [0, 1].
 
     A character that any chunk's vector saw is seen. Exact where chunks do not overlap; where they do, a chunk's tokens
@@ -72,7 +72,7 @@ def unseen_tokens(chunks: Chunks, encoded: Encoded) -> float:
     return float(unseen.sum() / everything.sum()) if everything.sum() > 0 else 0.0
 
 
-def unseen_evidence(chunks: Chunks, encoded: Encoded, questions: Sequence[Question]) -> float:
+def truncated_evidence(chunks: Chunks, encoded: Encoded, questions: Sequence[Question]) -> float:
     """The share of evidence characters, white space aside, that no vector saw, in [0, 1].
 
     Of an evidence and its alternatives the one seen best counts. Evidence in documents that are not in the corpus is
@@ -82,10 +82,10 @@ def unseen_evidence(chunks: Chunks, encoded: Encoded, questions: Sequence[Questi
     if not labels.units:
         return 0.0
     doc, start, end = labels.place_doc, labels.place_start, labels.place_end
-    ink = InkOffsets(chunks.documents, doc)
-    total = ink.before(doc, end) - ink.before(doc, start)
+    nonblank = NonblankOffsets(chunks.documents, doc)
+    total = nonblank.before(doc, end) - nonblank.before(doc, start)
     total = np.where(doc < 0, 0, total)
-    unseen = total - seen_ink(seen_part(chunks, encoded), doc, start, end, ink)
+    unseen = total - seen_nonblank(seen_part(chunks, encoded), doc, start, end, nonblank)
     # A place that is not there loses against every other.
     share = np.where(doc < 0, 2.0, unseen / np.maximum(total, 1))
     order = np.lexsort((share, labels.place_unit))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.blanks import InkOffsets
 from harness.metrics.characters import Characters
 from harness.metrics.coverage import Coverage, Reach
 from harness.metrics.labels import Labels
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.reading import reach_of_k
 from harness.metrics.relevance import Relevant
 from harness.metrics.sums import sum_by
@@ -25,7 +25,7 @@ class Judged:
     ``ks`` and ``budgets`` (tokens; empty for documents) are those asked for; ``complete_at`` is the share from which
     an evidence counts as covered. ``relevant``: every relevant row. ``unit_rank``: int64 (units,), rank of
     the first row in the ranking that is relevant to the unit, else ``UNRANKED``. ``first_rank``: float64 (questions,), nan when no row is
-    relevant or comes back. ``tokens``: int64 (questions, depth), tokens read down to each rank. ``characters``, ``ink``: None for documents.
+    relevant or comes back. ``tokens``: int64 (questions, depth), tokens read down to each rank. ``characters``, ``nonblank``: None for documents.
     """
 
     kind: Kind
@@ -40,7 +40,7 @@ class Judged:
     tokens: IntArray
     reach_of: Mapping[int, Reach]
     characters: Characters | None
-    ink: InkOffsets | None
+    nonblank: NonblankOffsets | None
 
     @property
     def questions(self) -> int:

@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.metrics import FirstRanks
-from harness.metrics.blanks import InkOffsets
 from harness.metrics.characters import count_characters
 from harness.metrics.coverage import coverage_of_documents, coverage_of_spans
 from harness.metrics.judged import Judged
 from harness.metrics.labels import Labels, read_labels
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import meeting
 from harness.metrics.reading import reach_of_budget, tokens_read
-from harness.metrics.relevance import UNRANKED, Relevant, best_grades, is_relevant, overlap_in_ink, ranks_of
+from harness.metrics.relevance import UNRANKED, Relevant, best_grades, is_relevant, nonblank_overlap, ranks_of
 from harness.records import Chunks, FloatArray, IntArray, Kind, Question, Ranking
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 
 class Rules(NamedTuple):
@@ -42,9 +42,9 @@ def judge(
     labels = read_labels(questions, chunks)
     if kind == "document":
         return _judge_documents(labels, ranking, chunks, maps, tuple(ks), first_ranks, rules)
-    ink = InkOffsets(chunks.documents, labels.place_doc)
+    nonblank = NonblankOffsets(chunks.documents, labels.place_doc)
     pairs = meeting(chunks, labels.place_doc, labels.place_start, labels.place_end)
-    overlap = overlap_in_ink(chunks, labels, pairs, ink)
+    overlap = nonblank_overlap(chunks, labels, pairs, nonblank)
     question = labels.place_question[overlap.place]
     rank = ranks_of(ranking.rows, question, overlap.row, len(chunks))
     good = is_relevant(overlap, rules.min_overlap)
@@ -63,9 +63,9 @@ def judge(
         first_rank=_first_rank(labels.questions, relevant, relevant.rows_of(labels.questions), first_ranks),
         coverage=coverage_of_spans(labels, overlap, rank),
         tokens=tokens,
-        reach_of={b: reach_of_budget(b, tokens, ranking.rows, chunks, maps, ink) for b in rules.budgets},
+        reach_of={b: reach_of_budget(b, tokens, ranking.rows, chunks, maps, nonblank) for b in rules.budgets},
         characters=count_characters(chunks, labels, ranking, max(ks, default=0)),
-        ink=ink,
+        nonblank=nonblank,
     )
 
 
@@ -98,7 +98,7 @@ def _judge_documents(
         tokens=np.cumsum(lengths[ranking.rows], axis=1, dtype=np.int64),
         reach_of={},
         characters=None,
-        ink=None,
+        nonblank=None,
     )
 
 

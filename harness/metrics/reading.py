@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.blanks import InkOffsets
 from harness.metrics.coverage import Reach
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import expand
 from harness.records import Chunks, IntArray
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 # So many table cells at a time: the work stays inside a few tens of megabytes.
 _BLOCK_CELLS = 2_000_000
@@ -41,7 +41,7 @@ def reach_of_budget(
     rows: IntArray,
     chunks: Chunks,
     maps: Sequence[TokenMap],
-    ink: InkOffsets,
+    nonblank: NonblankOffsets,
 ) -> Reach:
     """Exactly ``budget`` tokens: rows in full while they fit, then the start of the row that does not.
 
@@ -60,10 +60,10 @@ def reach_of_budget(
     left = (budget - before)[partly]
     offsets = [maps[d].cut(s, n) for d, s, n in zip(doc.tolist(), start.tolist(), left.tolist(), strict=True)]
     cut[partly] = np.minimum(np.array(offsets, dtype=np.int64), chunks.end[row])
-    cut_ink = np.full(questions, -1, dtype=np.int64)
-    before_cut = ink.before(doc, cut[partly])
-    cut_ink[partly] = np.where(before_cut > ink.before(doc, start), before_cut, -1)
-    return Reach(whole, cut, cut_ink)
+    cut_nonblank = np.full(questions, -1, dtype=np.int64)
+    before_cut = nonblank.before(doc, cut[partly])
+    cut_nonblank[partly] = np.where(before_cut > nonblank.before(doc, start), before_cut, -1)
+    return Reach(whole, cut, cut_nonblank)
 
 
 def _chunks_overlap(chunks: Chunks) -> bool:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.blanks import InkOffsets
 from harness.metrics.labels import Labels
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import Pairs
 from harness.records import Chunks, FloatArray, IntArray
 
@@ -48,12 +48,12 @@ class Overlap(NamedTuple):
     of_place: IntArray
 
 
-def overlap_in_ink(chunks: Chunks, labels: Labels, pairs: Pairs, ink: InkOffsets) -> Overlap:
+def nonblank_overlap(chunks: Chunks, labels: Labels, pairs: Pairs, nonblank: NonblankOffsets) -> Overlap:
     """What each pair of a place and a chunk shares, white space aside."""
     place, row = pairs
     doc = labels.place_doc[place]
-    row_low, row_high = ink.before(doc, chunks.start[row]), ink.before(doc, chunks.end[row])
-    low, high = ink.before(doc, labels.place_start[place]), ink.before(doc, labels.place_end[place])
+    row_low, row_high = nonblank.before(doc, chunks.start[row]), nonblank.before(doc, chunks.end[row])
+    low, high = nonblank.before(doc, labels.place_start[place]), nonblank.before(doc, labels.place_end[place])
     shared_low, shared_high = np.maximum(row_low, low), np.minimum(row_high, high)
     kept = shared_high > shared_low
     columns = (place, row, shared_low, shared_high, row_high - row_low, high - low)

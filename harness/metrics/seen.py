@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.metrics.blanks import InkOffsets
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import Pairs, meeting, union_lengths
 from harness.records import Chunks, Encoded, IntArray
 
@@ -20,8 +20,8 @@ def seen_part(chunks: Chunks, encoded: Encoded) -> Chunks:
     return replace(chunks, end=np.minimum(chunks.end, chunks.start + read))
 
 
-def ink_inside(
-    chunks: Chunks, doc: IntArray, start: IntArray, end: IntArray, ink: InkOffsets
+def nonblank_inside(
+    chunks: Chunks, doc: IntArray, start: IntArray, end: IntArray, nonblank: NonblankOffsets
 ) -> tuple[IntArray, IntArray, Pairs]:
     """Where chunks lie inside spans: low and high offset in non-blank characters, int64 (pairs,), and the pairs.
 
@@ -29,11 +29,13 @@ def ink_inside(
     """
     pairs = meeting(chunks, doc, start, end)
     span, row = pairs
-    low = ink.before(doc[span], np.maximum(chunks.start[row], start[span]))
-    return low, ink.before(doc[span], np.minimum(chunks.end[row], end[span])), pairs
+    low = nonblank.before(doc[span], np.maximum(chunks.start[row], start[span]))
+    return low, nonblank.before(doc[span], np.minimum(chunks.end[row], end[span])), pairs
 
 
-def seen_ink(seen: Chunks, doc: IntArray, start: IntArray, end: IntArray, ink: InkOffsets) -> IntArray:
+def seen_nonblank(
+    seen: Chunks, doc: IntArray, start: IntArray, end: IntArray, nonblank: NonblankOffsets
+) -> IntArray:
     """int64 (spans,): non-blank characters of each span that lie in ``seen``, each once."""
-    low, high, pairs = ink_inside(seen, doc, start, end, ink)
+    low, high, pairs = nonblank_inside(seen, doc, start, end, nonblank)
     return union_lengths(pairs.span, low, high, len(doc))

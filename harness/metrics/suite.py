@@ -12,7 +12,7 @@ from harness.metrics.diagnosis import diagnose
 from harness.metrics.judging import Rules, judge
 from harness.metrics.reading import tokens_read
 from harness.records import Chunks, Encoded, FloatArray, Kind, Question, Ranking, Scores
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 # Every cell keeps its rankings at least this deep, so that a later k needs no new search.
 _MIN_DEPTH = 100
@@ -48,7 +48,7 @@ class Suite:
 
     def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
         """True when a ranking of chunks fills the largest budget for every question, or holds all that came back."""
-        chunks = chunks.handed_over
+        chunks = chunks.returned
         if ranking.depth >= len(chunks) or not self._rules.budgets:
             return True
         if not ranking.depth:
@@ -73,7 +73,7 @@ class Suite:
 
         For documents every metric is chunk independent: a document row is the same whatever the chunks.
         """
-        judged = judge(kind, questions, ranking, chunks.handed_over, tokens, ks, first_ranks, self._rules)
+        judged = judge(kind, questions, ranking, chunks.returned, tokens, ks, first_ranks, self._rules)
         values: dict[str, FloatArray] = {}
         independent: set[str] = set()
         for name, measure in self._measures.items():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import hub
-from harness.hub import SETUP_FILES
+from harness.files import hub
+from harness.files.hub import SETUP_FILES
 
 # Static models keep their weights in the folder of their one module.
 _SETUP = (*SETUP_FILES, *(f"*/{file}" for file in SETUP_FILES), "*/model.safetensors")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.digest import file_sha256
 from harness.errors import ModelError, SettingError
+from harness.files.digest import file_sha256
 from harness.model.axes import check_axes, cut_rows, kept_dim, refuse_long, window_of
 from harness.model.backends import Loaded, Wanted
 from harness.model.loading import quiet

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import ModelError
-from harness.hub import SETUP_FILES
+from harness.files.hub import SETUP_FILES
 
 _OWN_PACKAGE = "sentence_transformers."
 # These count positions from the padding token's, so two of them hold no token.

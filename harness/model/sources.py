@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import hub
 from harness.errors import ModelError
+from harness.files import hub
 from harness.model.hub import cached_snapshot, download
 from harness.model.wheels import packaged_model
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.digest import file_sha256
 from harness.errors import ModelError, SettingError
+from harness.files.digest import file_sha256
 from harness.model.axes import check_axes, cut_rows, kept_dim
 from harness.model.rows import encodable, portions, unit_rows
 from harness.model.sources import Found, locate, locate_here

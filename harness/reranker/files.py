@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import hub
-from harness.digest import file_sha256
 from harness.errors import ModelError
-from harness.hub import SETUP_FILES
+from harness.files import hub
+from harness.files.digest import file_sha256
+from harness.files.hub import SETUP_FILES
 
 _REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?")
 

@@ -102,7 +102,7 @@ class OwnRetriever(Protocol):
     """
 
     @property
-    def brings_chunks(self) -> bool:
+    def returns_own_chunks(self) -> bool:
         """True: chunks, chunker, model and index of the sweep do not matter to it."""
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.errors import SettingError
 from harness.retriever import Answer
-from harness.retriever.answers import a, ask_all, check_numbers, said
+from harness.retriever.external.answers import a, ask_all, check_numbers, said
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -25,7 +25,7 @@ class CallableRetriever:
     """
 
     uses_model = False
-    brings_chunks = True
+    returns_own_chunks = True
 
     def __init__(self, target: str, batch: int = 1, depth: int | None = None) -> None:
         check_numbers(depth, batch=batch)

@@ -15,7 +15,7 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 
 from harness.errors import SettingError
 from harness.retriever import Answer
-from harness.retriever.answers import NoAnswerError, ask_all, check_numbers, said
+from harness.retriever.external.answers import NoAnswerError, ask_all, check_numbers, said
 
 _AGAIN = {408, 429, 500, 502, 503, 504}
 _LONGEST_WAIT = 60.0  # seconds, whatever a server asks for
@@ -35,7 +35,7 @@ class HttpRetriever:
     """
 
     uses_model = False
-    brings_chunks = True
+    returns_own_chunks = True
 
     def __init__(
         self,

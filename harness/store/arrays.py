@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import StoreError
-from harness.store.archive import DamagedArchiveError, read_archive, write_archive, write_bytes
+from harness.files.archive import DamagedArchiveError, read_archive, write_archive, write_bytes
 from harness.store.used import mark_used
 
 logger = logging.getLogger(__name__)
 
 
-class KeptArrays:
+class CachedArrays:
     """NumPy archives in a folder below ``root`` that is named by the hash of ``key``, which is written there as ``note``.
 
     Checksums are verified when they are read; a damaged file counts as missing.

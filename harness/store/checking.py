@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.files.archive import DamagedArchiveError, read_archive
 from harness.progress import bar
-from harness.store.archive import DamagedArchiveError, read_archive
 from harness.store.shard import SUFFIX, DamagedShardError, Shard, rows_by_name
 from harness.store.upkeep import Kept
 

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from harness.errors import SettingError, StoreError
+from harness.files.archive import write_bytes
 from harness.records import Encoded
-from harness.store.archive import write_bytes
 from harness.store.shard import VECTORS
 from harness.store.space import Space
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.files.atomic import write_json
 from harness.records import FloatArray
-from harness.store.cells import write_json
 from harness.store.embeddings import CachedModel
 
 # What this process has measured: once is enough, and a cell more would cost a quarter of a second.

@@ -18,7 +18,7 @@ import numpy as np
 
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
 from harness.retriever import Retriever, VectorIndex
-from harness.store.arrays import KeptArrays, digest
+from harness.store.arrays import CachedArrays, digest
 from harness.store.embeddings import CachedModel
 
 _SCHEME = 1
@@ -27,7 +27,7 @@ NOTE = "ranking.json"
 _LATENCY_DEPTH = 10
 
 
-class KeptRetriever:
+class CachedRetriever:
     """A retriever that reads what was ranked before, and is built only when something is missing.
 
     ``settings`` are those of the retriever, the index and whatever else may change a ranking besides chunks, model and questions;
@@ -62,7 +62,7 @@ class KeptRetriever:
             "chunks": spans.hexdigest(),
             "model": dict(model.identity()) if self.uses_model else {},
         }
-        self._kept = KeptArrays(self._root, key, NOTE)
+        self._kept = CachedArrays(self._root, key, NOTE)
         self._given = (chunks, model, index)
         self._is_built = False
 

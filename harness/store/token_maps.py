@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import StoreError
-from harness.store.archive import DamagedArchiveError, read_archive, write_archive
+from harness.files.archive import DamagedArchiveError, read_archive, write_archive
 from harness.store.used import mark_used
-from harness.tokens import Tokenizer, TokenMaps
+from harness.text.tokens import Tokenizer, TokenMaps
 
 logger = logging.getLogger(__name__)
 
 _SCHEME = 1
 
 
-def kept_maps(folder: Path, tokenizer: Tokenizer, corpus_digest: str, texts: Sequence[str]) -> TokenMaps:
+def cached_maps(folder: Path, tokenizer: Tokenizer, corpus_digest: str, texts: Sequence[str]) -> TokenMaps:
     """The map of each text: read from ``folder`` when these texts were mapped before, else made and kept there.
 
     ``corpus_digest`` stands for the texts and their order. A damaged file is reported and made again. Raises ``StoreError`` when

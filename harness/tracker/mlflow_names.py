@@ -15,7 +15,7 @@ LONGEST = 22
 CURVES = ("recall", "ndcg")
 SECTIONS = ("budget", "at_k", "ci", "health", "diagnosis", "time")
 
-_HEAD = ("mrr", "recall_at_2000_tokens", "unseen_evidence", "context_tokens", "query_ms_p95", "chunks")
+_HEAD = ("mrr", "recall_at_2000_tokens", "truncated_evidence", "context_tokens", "query_ms_p95", "chunks")
 _CAUSES = {"not_in_index", "found", "truncated", "split", "partial", "ranked_low", "not_retrieved"}
 _REFUSED = re.compile(r"[^\w\-.:/ ]", re.ASCII)
 _SECTION_OF = (

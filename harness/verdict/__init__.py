@@ -50,7 +50,7 @@ class Standing:
 
     ``mean``: its score with its own interval. ``to_best``: its mean minus the best of all *other* cells' (so for the best observed: minus the
     second), with simultaneous limits that invert the tests: ``hi < 0`` exactly when it is ruled out, ``lo > -margin`` exactly when it is
-    ``no_worse``: shown to lie less than the margin below the truly best. ``lead_share``: share of resamples in which it leads; decides
+    ``non_inferior``: shown to lie less than the margin below the truly best. ``lead_share``: share of resamples in which it leads; decides
     nothing. ``same_as``: the cell with equal results on every question that it counts as one with, or None; all else is then that cell's.
     """
 
@@ -58,7 +58,7 @@ class Standing:
     mean: Interval
     to_best: Interval
     status: Status
-    no_worse: bool
+    non_inferior: bool
     lead_share: float
     same_as: str | None = None
 
@@ -68,8 +68,8 @@ class Verdict:
     """The answer to a sweep, cells best first.
 
     ``effective_clusters``: G* = n² / Σ n_c². ``winner``: the one cell that is not ruled out, if all is decided and it is better than each of the
-    others. ``questions_needed``: about how many questions would separate the two best at the observed difference, or None when the second
-    is ruled out, the two are equal, or nothing can be said. ``detectable``: the smallest difference between the two best that so many questions
+    others. ``required_sample_size``: about how many questions would separate the two best at the observed difference, or None when the second
+    is ruled out, the two are equal, or nothing can be said. ``minimum_detectable_effect``: the smallest difference between the two best that so many questions
     would show in four sweeps of five. ``expected``: the score to expect of what choosing the best picks (cross-fitted; right on average over
     sweeps, as uncertain as a score), and ``optimism``: how much less that is than the best observed.
     """
@@ -81,13 +81,13 @@ class Verdict:
     margin: float
     winner: str | None
     standings: Sequence[Standing]
-    questions_needed: int | None
-    detectable: float | None
+    required_sample_size: int | None
+    minimum_detectable_effect: float | None
     expected: float | None
     optimism: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, so that no script parses English: decided, winner, in_play, ruled_out (name to margin), questions_needed, ..."""
+        """Plain values, so that no script parses English: decided, winner, in_play, ruled_out (name to margin), required_sample_size, ..."""
         of: Mapping[Status, list[Standing]] = {
             status: [s for s in self.standings if s.status == status]
             for status in ("winner", "in play", "ruled out", "not decided")
@@ -98,14 +98,14 @@ class Verdict:
             "in_play": [s.name for s in (*of["in play"], *of["not decided"])],
             "not_decided": [s.name for s in of["not decided"]],
             "ruled_out": {s.name: s.to_best.value for s in of["ruled out"]},
-            "no_worse": [s.name for s in self.standings if s.no_worse],
+            "non_inferior": [s.name for s in self.standings if s.non_inferior],
             "questions": self.questions,
             "clusters": self.clusters,
             "effective_clusters": self.effective_clusters,
             "method": self.method,
             "margin": self.margin,
-            "questions_needed": self.questions_needed,
-            "detectable": self.detectable,
+            "required_sample_size": self.required_sample_size,
+            "minimum_detectable_effect": self.minimum_detectable_effect,
             "expected": self.expected,
             "optimism": self.optimism,
         }

@@ -57,7 +57,7 @@ def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int
 
     ``hi`` is the smallest upper limit of ``mean_i - mean_j`` over the other cells ``j`` by the last critical value: the same
     test, inverted, but never by less than Student's. ``lo`` is the smallest lower limit, each by Dunnett's many-to-one comparison with ``j``, at 2.5%; see
-    ``no_worse``. ``looks`` and ``first`` are those of ``step_down``.
+    ``non_inferior``. ``looks`` and ``first`` are those of ``step_down``.
     """
     pairs = compare(sums, sizes)
     rng = np.random.default_rng(seed_of(sums, sizes))

@@ -22,14 +22,14 @@ _RISK = 0.05
 class Change(NamedTuple):
     """The mean difference (after minus before) with 95% limits, what follows from it, and how many questions differ.
 
-    ``questions_needed``: about how many questions would decide if the difference stayed as observed; None when it is decided or when no number would.
+    ``required_sample_size``: about how many questions would decide if the difference stayed as observed; None when it is decided or when no number would.
     """
 
     difference: Interval
     outcome: Outcome
     better: int
     worse: int
-    questions_needed: int | None
+    required_sample_size: int | None
 
 
 def change(differences: FloatArray, clusters: IntArray, margin: float, min_effect: float) -> Change:

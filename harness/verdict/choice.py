@@ -19,7 +19,7 @@ EQUAL = {"query_ms": 0.2, "context_tokens": 0.02, "index_mb": 0.02}
 class Choice:
     """What is taken, and why.
 
-    ``best``: the best observed. ``saved``: the first cost in which ``name`` is cheaper than it, or None. ``questions_needed``: about how many
+    ``best``: the best observed. ``saved``: the first cost in which ``name`` is cheaper than it, or None. ``required_sample_size``: about how many
     questions would show that the cheapest cell in play is no worse, or None when there is no cheaper one or no number would.
     """
 
@@ -28,7 +28,7 @@ class Choice:
     best: str
     saved: str | None = None
     cheaper_in_play: str | None = None
-    questions_needed: int | None = None
+    required_sample_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def choose(
 ) -> Choice:
     """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
 
-    A cell is taken instead of the best observed only if it is cheaper and ``no_worse`` was shown, or its results are the same. Costs within the shares of ``EQUAL``
+    A cell is taken instead of the best observed only if it is cheaper and ``non_inferior`` was shown, or its results are the same. Costs within the shares of ``EQUAL``
     are equal, and then the next one decides.
     """
     best = verdict.standings[0]
@@ -75,7 +75,7 @@ def choose(
         for standing in verdict.standings[1:]
         if (saved := _saved(costs[standing.name], costs[best.name], order)) is not None
     }
-    proven = [s for s in verdict.standings[1:] if (s.no_worse or s in equal) and s.name in cheaper]
+    proven = [s for s in verdict.standings[1:] if (s.non_inferior or s in equal) and s.name in cheaper]
     if proven:
         taken = _cheapest(proven, costs, order)
         return Choice(taken.name, "cheaper", best.name, cheaper[taken.name])
@@ -86,7 +86,7 @@ def choose(
     candidate = _cheapest(open_, costs, order)
     needed = _questions_needed(candidate, verdict.questions, margin)
     return Choice(
-        best.name, reason, best.name, cheaper[candidate.name], candidate.name, questions_needed=needed
+        best.name, reason, best.name, cheaper[candidate.name], candidate.name, required_sample_size=needed
     )
 
 

@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from harness.errors import InputError
-from harness.records import FloatArray
-from harness.unused import UNUSED
+from harness.records import UNUSED, FloatArray
 from harness.verdict import Interval, Outcomes
 from harness.verdict.simultaneous import several
 

@@ -5,14 +5,13 @@ Observed, not proven: of the questions that a cell misses, any other cell finds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.finished import FinishedCell, FinishedSweep
-from harness.unused import UNUSED
+from harness.records import UNUSED
 
 FOUND = "found"
 
@@ -33,59 +32,50 @@ class Helped(NamedTuple):
     had: int
 
 
-def what_helped(sweep: FinishedSweep) -> dict[str, dict[str, list[Helped]]]:
+def what_helped(
+    names: Sequence[str], settings: Sequence[Mapping[str, str]], causes: Sequence[npt.NDArray[np.str_]]
+) -> dict[str, dict[str, list[Helped]]]:
     """For each cell and each cause of its unanswered questions, one entry per axis, the most helpful first.
 
+    ``settings``: each cell's values of the swept settings. ``causes``: each cell's cause of every question, in one order of the questions.
     Of several values of an axis the one that finds most is given (then the one that loses least). Causes without a question, and axes of which no
     other value was scored with everything else equal, are left out.
     """
-    causes = np.stack([cell.questions["cause"].astype(str) for cell in sweep.cells]) if sweep.cells else None
-    if causes is None:
+    if not names:
         return {}
-    is_found = causes == FOUND
-    neighbours = [_neighbours(sweep, cell) for cell in sweep.cells]
+    is_found = np.stack(causes) == FOUND
     return {
-        cell.name: {
+        name: {
             str(cause): _best_by_axis(
-                [_helped(sweep, is_found, i, causes[i] == cause, setting, j) for setting, j in neighbours[i]]
+                [
+                    Helped(
+                        setting=setting,
+                        value=settings[j][setting],
+                        to=names[j],
+                        found=int(((causes[i] == cause) & is_found[j]).sum()),
+                        of=int((causes[i] == cause).sum()),
+                        lost=int((is_found[i] & ~is_found[j]).sum()),
+                        had=int(is_found[i].sum()),
+                    )
+                    for setting, j in _neighbours(settings, i)
+                ]
             )
             for cause in np.unique(causes[i])
             if cause != FOUND
         }
-        for i, cell in enumerate(sweep.cells)
+        for i, name in enumerate(names)
     }
 
 
-def _neighbours(sweep: FinishedSweep, cell: FinishedCell) -> list[tuple[str, int]]:
+def _neighbours(settings: Sequence[Mapping[str, str]], i: int) -> list[tuple[str, int]]:
     """The setting and the position of every cell that differs in a single axis, not counting what does not matter to one of the two."""
-    axes = [axis.lstrip("+") for axis in sweep.axes]
     found = []
-    for j, other in enumerate(sweep.cells):
-        values = {axis: {other.params[axis], cell.params[axis]} for axis in axes}
+    for j, other in enumerate(settings):
+        values = {axis: {other[axis], value} for axis, value in settings[i].items()}
         different = [axis for axis, both in values.items() if len(both) > 1 and UNUSED not in both]
         if len(different) == 1:
             found.append((different[0], j))
     return found
-
-
-def _helped(
-    sweep: FinishedSweep,
-    is_found: npt.NDArray[np.bool_],
-    i: int,
-    of_cause: npt.NDArray[np.bool_],
-    setting: str,
-    j: int,
-) -> Helped:
-    to = sweep.cells[j]
-    return Helped(
-        setting=setting,
-        value=to.params[setting],
-        to=to.name,
-        found=int((of_cause & is_found[j]).sum()),
-        of=int(of_cause.sum()),
-        lost=int((is_found[i] & ~is_found[j]).sum()),
-        had=int(is_found[i].sum()),
-    )
 
 
 def _best_by_axis(every: Sequence[Helped]) -> list[Helped]:

@@ -13,9 +13,9 @@ from harness.verdict import Interval, Outcomes, Standing, Status, Verdict
 from harness.verdict.best_set import BestSet, best_set
 from harness.verdict.clusters import cluster_sums, effective_clusters
 from harness.verdict.interval import mean_intervals, method_for
-from harness.verdict.no_worse import no_worse
+from harness.verdict.non_inferior import non_inferior
 from harness.verdict.optimism import FOLDS, cross_fitted, lead_shares
-from harness.verdict.power import detectable_as_observed, questions_needed
+from harness.verdict.power import detectable_as_observed, required_sample_size
 
 MARGIN = 0.03
 
@@ -42,8 +42,8 @@ def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
         margin=margin,
         winner=None if found is None or found.winner is None else units.names[found.winner],
         standings=_standings(units, found, margin),
-        questions_needed=questions_needed(*units.apart) if open_question else None,
-        detectable=None if found is None else detectable_as_observed(*units.apart),
+        required_sample_size=required_sample_size(*units.apart) if open_question else None,
+        minimum_detectable_effect=None if found is None else detectable_as_observed(*units.apart),
         expected=None if expected is None else expected.score,
         optimism=None if expected is None else expected.optimism,
     )
@@ -109,7 +109,7 @@ class _Units:
 def _standings(units: _Units, found: BestSet | None, margin: float) -> list[Standing]:
     means = mean_intervals(units.values, units.outcomes.clusters)
     leads = lead_shares(units.sums, units.sizes)
-    shown = None if found is None else no_worse(found, margin)
+    shown = None if found is None else non_inferior(found, margin)
     standings = []
     for unit in units.ranked:
         for cell in units.members[unit]:
@@ -120,7 +120,7 @@ def _standings(units: _Units, found: BestSet | None, margin: float) -> list[Stan
                     mean=means[unit],
                     to_best=_to_best(units, found, unit),
                     status=_status(found, unit),
-                    no_worse=shown is not None and bool(shown[unit]),
+                    non_inferior=shown is not None and bool(shown[unit]),
                     lead_share=float(leads[unit]),
                     same_as=None if name == units.names[unit] else units.names[unit],
                 )

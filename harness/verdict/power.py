@@ -13,12 +13,12 @@ from harness.verdict.clusters import cluster_sums, effective_clusters
 LEVEL = 0.025
 """Risk of each one-sided comparison: 5% for both directions."""
 DETECTED = 0.8
-"""Share of sweeps in which a detectable difference is found: four of five."""
+"""Share of sweeps in which a minimum_detectable_effect difference is found: four of five."""
 FEWEST_CLUSTERS = 10
 """With fewer effective clusters nothing is said at all."""
 
 
-def detectable(
+def minimum_detectable_effect(
     questions: int,
     effective_clusters: float,
     discordance: float = 0.15,
@@ -42,7 +42,7 @@ def detectable(
     return difference if difference <= discordance else None
 
 
-def questions_needed(differences: FloatArray, clusters: IntArray, cells: int = 2) -> int | None:
+def required_sample_size(differences: FloatArray, clusters: IntArray, cells: int = 2) -> int | None:
     """About how many questions would separate two cells in four sweeps of five, if they differ as observed.
 
     ``differences``: float64 (questions,), one cell minus the other; ``clusters``: int64 (questions,). More questions are
@@ -59,7 +59,7 @@ def questions_needed(differences: FloatArray, clusters: IntArray, cells: int = 2
 def detectable_as_observed(differences: FloatArray, clusters: IntArray, cells: int = 2) -> float | None:
     """The smallest difference found in four sweeps of five between two cells whose questions differ as much as these.
 
-    ``differences``, ``clusters`` and ``cells`` as for ``questions_needed``; None below ten effective clusters, or when fewer than
+    ``differences``, ``clusters`` and ``cells`` as for ``required_sample_size``; None below ten effective clusters, or when fewer than
     two clusters differ.
     """
     error = _mean_and_error(differences, clusters)[1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.finished import FinishedSweep
+from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
 from harness.view import notes
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
-from harness.confirming import Confirmation
-from harness.deciding import Decision
+from harness.cli.say import width
+from harness.decision.decide import Decision
+from harness.decision.holdout import Confirmation
 from harness.verdict import Standing
 from harness.view.table import short
-from harness.view.terminal import width
 from harness.view.verdict_words import limits, points, verdict_words
 
 UNITS = {
     "context_tokens": "tokens of context",
     "query_ms": "ms a query (p95)",
     "index_mb": "MB of index",
-    "unseen_evidence": "of the evidence unseen",
+    "truncated_evidence": "of the evidence unseen",
 }
 
 
@@ -63,7 +63,7 @@ _COSTS = ("tokens", "ms p95", "index MB", "unseen", "k")
 
 def _figures(decision: Decision, name: str) -> list[str]:
     """The costs; of a retriever with chunks of its own not all are known."""
-    forms = {"context_tokens": ".0f", "query_ms": ".1f", "index_mb": ".1f", "unseen_evidence": ".1%"}
+    forms = {"context_tokens": ".0f", "query_ms": ".1f", "index_mb": ".1f", "truncated_evidence": ".1%"}
     costs = {key: decision.costs[name][key] for key in forms}
     shown = ["?" if math.isnan(value) else format(value, forms[key]) for key, value in costs.items()]
     return [*shown, str(decision.k[name])]
@@ -153,10 +153,10 @@ def _costs_less(decision: Decision) -> list[str]:
         decision.costs[choice.best][choice.saved],
     )
     cheaper = f"{choice.cheaper_in_play} needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}"
-    if choice.questions_needed is None:
+    if choice.required_sample_size is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
     asked = decision.verdict.questions if decision.verdict else 0
-    more = max(0, choice.questions_needed - asked)
+    more = max(0, choice.required_sample_size - asked)
     return [f"{cheaper}; about {more:,} more questions would be needed to justify it."]
 
 

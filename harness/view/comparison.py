@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from harness.comparing import Changed, Comparison
+from harness.cli.say import wrapped
+from harness.decision.compare import Changed, Comparison
 from harness.verdict import Interval
 from harness.view.table import short
-from harness.view.terminal import wrapped
 
 _QUOTE = 160
 # Thirds of overlap, in their order and in words.
@@ -35,7 +35,7 @@ def comparison(found: Comparison) -> Iterator[str]:
 def _heading(found: Comparison) -> Iterator[str]:
     names = dict.fromkeys(sweep.name for sweep in found.sweeps)
     yield from wrapped(" and ".join(names), "")
-    afterwards = " (chosen after seeing the results)" if found.chosen_afterwards else ""
+    afterwards = " (chosen after seeing the results)" if found.post_hoc else ""
     yield from wrapped(f"{found.metric}{afterwards} over {found.verdict.questions:,} questions decides", "")
 
 
@@ -75,7 +75,7 @@ def _sentences(found: Comparison) -> Iterator[str]:
 
 
 def _needed(found: Comparison) -> str:
-    needed = found.verdict.questions_needed
+    needed = found.verdict.required_sample_size
     if needed is None:
         return ""
     # An estimate: two digits of it are more than is known.

@@ -65,7 +65,7 @@ def _undecided(change: Change, margin: float) -> str:
     if change.difference.lo is None:
         return "The questions are about too few texts for an interval: ask about more documents."
     return f"A loss of more than {points(margin)} is not excluded, and none is shown." + (
-        f" About {change.questions_needed:,} questions would decide, if the difference stayed as it is."
-        if change.questions_needed
+        f" About {change.required_sample_size:,} questions would decide, if the difference stayed as it is."
+        if change.required_sample_size
         else ""
     )

@@ -14,12 +14,12 @@ FEW_QUESTIONS = 50
 def truncation(name: str, content: Mapping[str, Any]) -> str | None:
     """What share of the text no vector saw, or None when the model read (almost) everything."""
     health = content["health"]
-    if not health["unseen_tokens"] >= NOTABLE_SHARE:  # nan where it is not known
+    if not health["truncated_tokens"] >= NOTABLE_SHARE:  # nan where it is not known
         return None
     window = content["model"].get("window")
     reads = f" (it reads {window} tokens at a time)" if window else ""
     return (
-        f"{name}: no vector saw {health['unseen_tokens']:.1%} of the text and {health['unseen_evidence']:.1%} of the evidence; "
+        f"{name}: no vector saw {health['truncated_tokens']:.1%} of the text and {health['truncated_evidence']:.1%} of the evidence; "
         f"{int(health['truncated_chunks'])} of {int(health['chunks'])} chunks are longer than the model reads{reads}."
     )
 

@@ -31,7 +31,7 @@ def columns(primary: str, k: int, *, same_chunks: bool) -> list[Column]:
     chosen = [
         Column(primary, short(primary)),
         Column(f"recall_at_{k}", f"recall@{k}"),
-        Column("unseen_evidence", "unseen"),
+        Column("truncated_evidence", "unseen"),
         Column("mrr", "mrr", same_chunks),
         Column(f"context_tokens_at_{k}", f"tokens@{k}"),
         Column(f"ndcg_at_{k}", f"ndcg@{k}", same_chunks),
@@ -100,7 +100,7 @@ _LEGEND = {
     r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
     r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
     r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",
-    r"unseen_evidence": "share of the evidence beyond the model's window: never embedded",
+    r"truncated_evidence": "share of the evidence beyond the model's window: never embedded",
     r"mrr": "mean of 1 / rank of the first relevant row",
     r"context_tokens_at_\d+": "mean tokens an LLM would be handed with the first {n} rows",
     r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",

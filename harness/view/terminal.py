@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import logging
-import os
-import shutil
 import sys
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.cell.build import Inputs
+from harness.cli.say import width, wrapped
 from harness.corpus.summary import summary
-from harness.parts import Inputs
 from harness.tracker import CellRecord
 from harness.view import notes
 from harness.view.table import DIM, PLAIN, columns, legend, short, table
-
-PIPE_WIDTH = 80
-
-
-def prepare() -> None:
-    """Makes sure that no text can break the program: a terminal that lacks a sign gets its code, warnings get a line each."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("! %(message)s"))
-    logger = logging.getLogger("harness")
-    logger.handlers, logger.propagate = [handler], False
-    logger.setLevel(logging.WARNING)
-
-
-def say(text: str) -> None:
-    """Prints to standard output at once, so that a pipe shows it while the sweep runs."""
-    if text:
-        say_all([text])
-
-
-def say_all(lines: Iterable[str]) -> None:
-    """Prints lines, empty ones included. A reader that has gone (``| head``) does not end the sweep."""
-    try:
-        for line in lines:
-            print(line, flush=True)
-    except BrokenPipeError:
-        # What is still in the buffer must not fail again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def complain(text: str) -> None:
-    """Prints a mistake to standard error."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def inputs(measured_on: Sequence[Inputs]) -> list[str]:
@@ -84,11 +45,6 @@ def cell_ends(number: int, total: int, record: CellRecord, primary: str, seconds
     if record.error is not None:
         return f"{head}  FAILED ({seconds:.1f} s), see below"
     return f"{head}  {short(primary)} {record.metrics[primary]:.3f}  ({seconds:.1f} s)"
-
-
-def width() -> int:
-    """Columns of the terminal; 80 in a pipe."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
 
 
 def report(
@@ -136,15 +92,3 @@ def _failed(failures: Sequence[Mapping[str, Any]]) -> list[str]:
     for message, cells in names.items():
         lines += ["  " + ", ".join(cells), *wrapped(message, "    ")]
     return lines
-
-
-def wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
-    """``text`` broken at blanks to the width of the terminal; words, such as paths to be copied, stay whole."""
-    return textwrap.wrap(
-        text,
-        max(40, width()),
-        initial_indent=indent,
-        subsequent_indent=indent if hanging is None else hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

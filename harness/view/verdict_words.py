@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness.finished import FinishedSweep
+from harness.results.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
 from harness.view.caveats import NAMED, about_cells, about_set, listed
 from harness.view.table import short
@@ -152,7 +152,7 @@ def _alike(verdict: Verdict) -> list[str]:
         if s.same_as is not None
     ]
     safe = [
-        s.name for s in verdict.standings[1:] if s.no_worse and s.status != "winner" and s.same_as is None
+        s.name for s in verdict.standings[1:] if s.non_inferior and s.status != "winner" and s.same_as is None
     ]
     if safe:
         verb = "is" if len(safe) == 1 else "are"
@@ -170,7 +170,7 @@ def _alike(verdict: Verdict) -> list[str]:
 
 def _how_much_more(verdict: Verdict) -> list[str]:
     lines = []
-    needed = verdict.questions_needed
+    needed = verdict.required_sample_size
     if needed is not None and verdict.winner is None:
         lines.append(
             f"About {_rounded(needed):,} questions of this kind would separate the two best at the difference observed now; "
@@ -178,9 +178,9 @@ def _how_much_more(verdict: Verdict) -> list[str]:
             if needed <= REALISTIC
             else "The two best are so close that no realistic number of questions would separate them."
         )
-    if verdict.detectable is not None and len(verdict.standings) > 1:
+    if verdict.minimum_detectable_effect is not None and len(verdict.standings) > 1:
         lines.append(
-            f"A true difference of {points(verdict.detectable)} between two configurations is one that these "
+            f"A true difference of {points(verdict.minimum_detectable_effect)} between two configurations is one that these "
             f"{verdict.questions:,} questions would show in four sweeps of five; of a smaller one, less often."
         )
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from harness.parity import Parity
+from harness.decision.rank_agreement import Parity
 from harness.verdict import Interval
 from harness.view.table import short
 from harness.view.verdict_words import limits, points

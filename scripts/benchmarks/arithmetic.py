@@ -81,12 +81,14 @@ def resident_mb():
 
 def metrics(_place, repeat):
     """All metrics of 10,000 questions at depth 1,000."""
-    from harness import command, parts
+    from harness.cell import build
+    from harness.cli import compose
+    from harness.cli.words import take_apart
     from harness.records import Chunks, Document, Evidence, Question, Ranking
-    from harness.tokens import TokenMap
+    from harness.text.tokens import TokenMap
 
-    words = command.take_apart([])
-    suite = parts.metrics(command.composed(words, []).config)
+    words = take_apart([])
+    suite = build.metrics(compose.composed(words, []).config)
     rng = np.random.default_rng(0)
     documents = [Document(f"d{i:04d}", "word " * 10_000) for i in range(100)]
     maps = [TokenMap(np.arange(0, 50_000, 5), 50_000)] * 100
@@ -115,14 +117,15 @@ def chunking(place, repeat):
     """Token maps and chunks of the corpus against the fast tokenizer's own time for the same texts, on all cores."""
     from tokenizers import Tokenizer as Fast
 
-    from harness import command, cutting, parts
-    from harness.tokenizer_file import find_tokenizer_file
-    from harness.tokens import load_tokenizer
+    from harness.cell import build
+    from harness.chunker import columns
+    from harness.cli import compose
+    from harness.cli.words import take_apart
+    from harness.text.tokenizer_file import find_tokenizer_file
+    from harness.text.tokens import load_tokenizer
 
-    words = command.take_apart(
-        ["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}"]
-    )
-    documents = parts.inputs(command.composed(words, words.overrides).config).documents
+    words = take_apart(["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}"])
+    documents = build.inputs(compose.composed(words, words.overrides).config).documents
     texts = [document.text for document in documents]
     fast = Fast.from_file(str(find_tokenizer_file("bert")))
     fast.no_truncation()
@@ -132,9 +135,9 @@ def chunking(place, repeat):
     for _ in range(repeat + 2):
         base.append(seconds(lambda: fast.encode_batch(texts, add_special_tokens=False), 1))
         for name, values in taken.items():
-            chunker = parts.chunker(command.composed(command.take_apart([]), [f"chunker={name}"]).config)
+            chunker = build.chunker(compose.composed(take_apart([]), [f"chunker={name}"]).config)
             values.append(
-                seconds(lambda chunker=chunker: cutting.cut(documents, ours.map(texts), chunker), 1)
+                seconds(lambda chunker=chunker: columns.cut(documents, ours.map(texts), chunker), 1)
             )
     for name, bound in (("tokens", 1.3), ("recursive", 2.0)):
         ratio = statistics.median(taken[name]) / statistics.median(base)
@@ -145,18 +148,20 @@ def sgemm(place, repeat):
     """MiniLM on 256-token texts: the model's arithmetic per second against the measured rate of a matrix product."""
     from bench import installed
 
-    from harness import command, parts
+    from harness.cell import build
+    from harness.cli import compose
+    from harness.cli.words import take_apart
 
     side = 2048
     a = np.random.default_rng(0).standard_normal((side, side), np.float32)
-    words = command.take_apart(
+    words = take_apart(
         ["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}", "chunker=tokens", "chunk=254",
          f"cache={place.root}/cache", *(["model.backend=openvino"] if installed("openvino") else [])]
     )  # fmt: skip
-    config = command.composed(words, words.overrides).config
-    chunks = parts.chunks(config)
+    config = compose.composed(words, words.overrides).config
+    chunks = build.chunks(config)
     texts = [chunks.text(row) for row in range(len(chunks)) if chunks.tokens[row] == 254][:128]
-    model = parts.model(config)
+    model = build.model(config)
     model.encode_anew(texts[:8])
     rates, embeds = [], []
     for _ in range(repeat):

@@ -7,8 +7,8 @@ from drawn import QUICK, drawn, label
 from simulated_sweeps import SIZES, paired
 
 from harness.verdict import best_set as testing
-from harness.verdict.no_worse import no_worse as shown_no_worse
-from harness.verdict.power import detectable
+from harness.verdict.non_inferior import non_inferior as shown_non_inferior
+from harness.verdict.power import minimum_detectable_effect
 
 NEAR = np.array([0.75, *np.linspace(0.748, 0.70, 11)])
 TIED = np.array([0.75, 0.75, *np.linspace(0.72, 0.60, 10)])
@@ -74,7 +74,7 @@ def _skewed(count):
         yield "skewed: its rival is ruled out", setting, "<= 5%", int(out[1]), count
 
 
-def no_worse(count):
+def non_inferior(count):
     """Claims of no worse than 3 points below the best, where the truth is exactly 3 points (or the claim is right)."""
     for place, sizes in enumerate(SIZES.values()):
         cases = {
@@ -86,14 +86,14 @@ def no_worse(count):
             means = np.asarray(given)
             below = means < means.max()
             wrong = sum(
-                bool(shown_no_worse(found, 0.03)[below].any())
+                bool(shown_non_inferior(found, 0.03)[below].any())
                 for found in _judged([3, place], count, sizes, means)
             )
             yield "no worse is claimed wrongly (anywhere)", f"{name}; {label(sizes)}", "<= 5%", wrong, count
     for questions in (300, 1000, 3000):
         sizes = np.ones(questions, dtype=np.int64)
         few = max(count // 10, 1)
-        right = sum(bool(shown_no_worse(f, 0.03).all()) for f in _judged([4], few, sizes, [0.75, 0.75]))
+        right = sum(bool(shown_non_inferior(f, 0.03).all()) for f in _judged([4], few, sizes, [0.75, 0.75]))
         yield "no worse is shown of both of two equal cells", f"{questions} questions", "(power)", right, few
 
 
@@ -101,8 +101,8 @@ def power(count):
     """How often a difference is named; the two cells differ on 15% of the questions."""
     for questions, difference in (
         (300, 0.08),
-        (300, detectable(300, 300)),
-        (150, detectable(150, 150)),
+        (300, minimum_detectable_effect(300, 300)),
+        (150, minimum_detectable_effect(150, 150)),
         (150, 0.05),
     ):
         rng = np.random.default_rng([5, questions, int(1000 * difference)])

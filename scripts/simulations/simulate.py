@@ -12,7 +12,7 @@ from scipy import stats
 PARTS = {
     "intervals": means.intervals,
     "best_set": comparisons.best_set,
-    "no_worse": comparisons.no_worse,
+    "non_inferior": comparisons.non_inferior,
     "power": comparisons.power,
     "optimism": means.optimism,
     "effects": means.effects,

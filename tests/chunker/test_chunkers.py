@@ -11,7 +11,7 @@ from harness.chunker.tokens import Tokens
 from harness.chunker.whole import Whole
 from harness.errors import SettingError
 from harness.records import Document
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 
 def word_map(text: str) -> TokenMap:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.blocks import CODE, TABLE, read_blocks
 from harness.chunker.markdown import Markdown
 from harness.records import Document
-from harness.tokens import TokenMap
+from harness.text.markdown import CODE, TABLE, read_blocks
+from harness.text.tokens import TokenMap
 
 
 def words(text: str) -> TokenMap:
@@ -66,7 +66,7 @@ def test_overlap_repeats_whole_blocks() -> None:
 @pytest.mark.models
 def test_no_block_that_fits_is_cut_in_real_documents() -> None:
     """The bundled handbook at 128 and 256 tokens: every code block and table of at most that size lies in one chunk."""
-    from harness.tokens import load_tokenizer
+    from harness.text.tokens import load_tokenizer
 
     bert = load_tokenizer("bert")
     whole = 0

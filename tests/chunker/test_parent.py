@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.chunker.columns import cut
 from harness.chunker.markdown import Markdown
 from harness.chunker.parent import Parent
 from harness.chunker.recursive import Recursive
-from harness.cutting import cut
 from harness.errors import SettingError
 from harness.records import Chunk, Document
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 PLAIN = "One two\nthree four\n\nFive six seven\n\nEight"
 MARKED = "# One\n\nTwo three\n\nFour five\n\n## Six\n\nSeven\n\n# Eight\n\nNine"
@@ -28,7 +28,7 @@ def words(text: str) -> TokenMap:
 def families(text: str, size: int, parent: int, overlap: int = 0) -> dict[str, list[str]]:
     """Each parent's text with those of the chunks inside it."""
     chunks = cut([Document("d", text)], [words(text)], Parent(size, parent, overlap))
-    groups, parents = chunks.groups("span"), chunks.handed_over
+    groups, parents = chunks.groups("span"), chunks.returned
     assert groups is not None
     return {
         parents.text(i): [chunks.text(row) for row in range(groups[i], groups[i + 1])]
@@ -123,7 +123,7 @@ def test_any_text(text: str, size: int, more: int, share: float) -> None:
     """Parents share nothing, are no larger than asked for and hold all that is not blank; each has chunks, whose ink is its own."""
     tokens = words(text)
     chunks = cut([Document("d", text)], [tokens], Parent(size, size + more, int(size * share)))
-    parents, groups = chunks.handed_over, chunks.groups("span")
+    parents, groups = chunks.returned, chunks.groups("span")
     assert groups is not None
     assert groups[0] == 0
     assert (np.diff(groups) > 0).all()
@@ -199,4 +199,4 @@ def test_parents_of_ones_own_that_hold() -> None:
     assert groups is not None
     assert groups.tolist() == [0, 2, 2, 3, 5, 5, 6]
     assert chunks.groups("document") is chunks.doc_rows
-    assert chunks.handed_over.start.tolist() == [0, 2, 4] * 2
+    assert chunks.returned.start.tolist() == [0, 2, 4] * 2

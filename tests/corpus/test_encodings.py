@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.corpus.encodings import decode, detect
+from harness.text.encodings import decode, detect
 
 FRENCH = "Le café était fermé à cause de la grève. Où êtes-vous allés « hier » ? — demanda l’élève. "
 ENGLISH = "Refunds are paid within thirty days of the purchase. Open the billing page first.\n"

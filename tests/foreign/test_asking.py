@@ -6,13 +6,13 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from harness.errors import SettingError
-from harness.foreign.asking import MOST_ROWS, ForeignRetriever
-from harness.foreign.pool import NOWHERE, uncut
 from harness.metrics.diagnosis import CAUSES
 from harness.paths import conf_folder
 from harness.records import Document, Evidence, Question
-from harness.retriever.answers import ask_all
-from harness.tokens import load_tokenizer
+from harness.retriever.external.answers import ask_all
+from harness.retriever.external.asking import MOST_ROWS, ExternalRetriever
+from harness.retriever.external.pool import NOWHERE, uncut
+from harness.text.tokens import load_tokenizer
 
 DOCUMENTS = [Document("a", "one two three four"), Document("b", "five six seven eight nine")]
 
@@ -20,7 +20,7 @@ DOCUMENTS = [Document("a", "one two three four"), Document("b", "five six seven 
 class Told:
     """Gives the rows of each question; keeps how it was asked."""
 
-    brings_chunks = True
+    returns_own_chunks = True
     name = "told"
 
     def __init__(self, answers, depth=None):
@@ -39,7 +39,7 @@ def brought(answers, questions, ks=(1, 2), depth=None, documents=DOCUMENTS):
     for question in questions:
         kinds.setdefault(question.kind, []).append(question)
     told = Told(answers if callable(answers) else lambda question, _: answers[question], depth)
-    foreign = ForeignRetriever(told, tokenizer)
+    foreign = ExternalRetriever(told, tokenizer)
     metrics = instantiate(OmegaConf.load(conf_folder() / "metrics" / "default.yaml"))
     return foreign, foreign.bring(kinds, uncut(documents), maps, ks, metrics), told, metrics
 

@@ -4,7 +4,7 @@ import pytest
 from sweeps_by_hand import CHUNKER, cell, sweep
 
 from harness.errors import SettingError
-from harness.outcomes import compared, rechunks
+from harness.results.scores import compared, rechunks
 
 
 def test_own_chunks_are_other_chunks():

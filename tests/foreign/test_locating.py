@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.foreign.locating import key, locate
 from harness.records import Document
 from harness.retriever import Row
+from harness.retriever.external.locating import key, locate
 
 DOCUMENTS = [
     Document("a.md", "Green tea, two minutes.\n\nBlack tea, four."),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.golden.generation import Excerpt, Passage
-from harness.golden.generation.dialogue import Dialogues
-from harness.golden.generation.ledger import Ledger, Reply
-from harness.golden.generation.money import Price
-from harness.golden.generation.prompt import Prompt, Request
-from harness.golden.journal import Journal
+from harness.files.journal import Journal
+from harness.questions.generate import Excerpt, Passage
+from harness.questions.generate.dialogue import Dialogues
+from harness.questions.generate.ledger import Ledger, Reply
+from harness.questions.generate.money import Price
+from harness.questions.generate.prompt import Prompt, Request
 from harness.records import Document
 
 PROMPT = Prompt(

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.golden.generation import Accepted, Excerpt, Passage, Rejection
-from harness.golden.generation.acceptance import accept
-from harness.golden.generation.echoes import length_in_words, longest_run
-from harness.golden.wording import units
+from harness.questions.generate import Accepted, Excerpt, Passage, Rejection
+from harness.questions.generate.acceptance import accept
+from harness.questions.generate.echoes import length_in_words, longest_run
 from harness.records import Document
+from harness.text.words import units
 
 REFUNDS = (
     "Devices can be sent back within 45 days of\r\ndelivery, counted from the last parcel of the order. The parcel must be posted by the last day. "

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from workplace import PAGES, Workplace
 
+from harness.files.journal import Journal
 from harness.golden import add
-from harness.golden.journal import Journal
 
 MODULE = "harness.golden.add"
 QUOTES = [
@@ -189,12 +189,12 @@ def test_ten_thousand_rows_in_few_passes(here, monkeypatch):
     """The documents are searched for all quotes at once, and the disk is waited for once."""
     import os
 
-    from harness.golden import places
+    from harness.text import find
 
     synced, passes = [], []
-    sync, blocks = os.fsync, places._blocks
+    sync, blocks = os.fsync, find._blocks
     monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.append(1), sync(descriptor))[1])
-    monkeypatch.setattr(places, "_blocks", lambda documents: (passes.append(1), blocks(documents))[1])
+    monkeypatch.setattr(find, "_blocks", lambda documents: (passes.append(1), blocks(documents))[1])
     page = "\n".join(f"Fact number {i:05d} is that {i * i} is a square." for i in range(10_000))
     (here.documents / "facts.txt").write_text(page, encoding="utf-8")
     table(here.root / "asked.csv", page.split("\n"))

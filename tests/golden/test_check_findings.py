@@ -8,20 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.golden.anchoring import check_units
-from harness.golden.health import Examined
-from harness.golden.health.copies import copies
-from harness.golden.health.coverage import coverage
-from harness.golden.health.duplicates import _pairs, duplicates
-from harness.golden.health.labels import labels
-from harness.golden.health.near_copies import near_copies
-from harness.golden.health.placement import placement
-from harness.golden.health.power import power
-from harness.golden.health.rewording import reworded
-from harness.golden.health.several import several
-from harness.golden.health.sizes import sizes
-from harness.golden.health.subjects import is_without_subject, subjects
-from harness.golden.health.wording_overlap import wording_overlap
-from harness.golden.health.words_alone import WordsAlone, words_alone
+from harness.questions.check import Examined
+from harness.questions.check.copies import copies
+from harness.questions.check.coverage import coverage
+from harness.questions.check.duplicates import _pairs, duplicates
+from harness.questions.check.labels import labels
+from harness.questions.check.near_copies import near_copies
+from harness.questions.check.placement import placement
+from harness.questions.check.power import power
+from harness.questions.check.rewording import reworded
+from harness.questions.check.several import several
+from harness.questions.check.sizes import sizes
+from harness.questions.check.subjects import is_without_subject, subjects
+from harness.questions.check.wording_overlap import wording_overlap
+from harness.questions.check.words_alone import WordsAlone, words_alone
 from harness.records import Chunks, Document, Evidence, Question
 
 RETURNS = "Parcels are returned within forty-five days of delivery, and the depot pays the postage both ways."
@@ -205,13 +205,13 @@ def test_overlap_with_the_evidence():
 def test_words_alone():
     """The alarm rings where BM25 leaves less than ten points, or less than so many questions show; not among few chunks."""
 
-    def look(recall, chunks=100, detectable=0.06):
+    def look(recall, chunks=100, minimum_detectable_effect=0.06):
         found = WordsAlone(["a", "b"], np.array([recall, 1.0]), np.array([1.0, 1.0]), chunks)
-        return words_alone(found, detectable)
+        return words_alone(found, minimum_detectable_effect)
 
     assert kinds(look(0.9))["leak alarm"].question_ids == ("a", "b")  # 0.95: five points are left
     assert look(0.7).findings == ()  # 0.85: fifteen are
-    assert look(0.7, detectable=0.2).findings != ()  # of which twenty would be needed
+    assert look(0.7, minimum_detectable_effect=0.2).findings != ()  # of which twenty would be needed
     assert look(1.0, chunks=20).findings == ()
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.golden.health.rewording import new_span
+from harness.questions.check.rewording import new_span
 
 OLD = "Parcels are returned within forty-five days of delivery, and the depot pays the postage both ways."
 AROUND = "We are open. Ask at the desk of the depot.\n\n{}\n\nThe depot closes at noon and the days are long. Bring the parcels."

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
-from harness.golden.generation.choosing import Choice
-from harness.golden.generation.turns import turns
+from harness.questions.generate.choosing import Choice
+from harness.questions.generate.turns import turns
 from harness.records import Document
 
 

@@ -11,8 +11,8 @@ from claude_stand_in import KEY, ClaudeStandIn, Cut, Fail, Hang, Say
 from generation_setup import PROMPT, passages
 
 from harness.errors import ModelError
-from harness.golden.generation.client import ClaudeClient, StoppedError, key_of
-from harness.golden.generation.pace import Pace
+from harness.questions.generate.client import ClaudeClient, StoppedError, key_of
+from harness.questions.generate.pace import Pace
 
 REQUEST = PROMPT.ask(passages(1)[0], "claude-haiku-4-5", 600)
 
@@ -165,7 +165,7 @@ def test_the_pause_that_the_api_asks_for_is_kept():
 
 def test_pauses_grow_and_differ():
     """Twice as long each time, up to half of it left out by chance, so that calls don't come back together."""
-    from harness.golden.generation.failures import Failure
+    from harness.questions.generate.failures import Failure
 
     pauses = [[Failure("", "").seconds(attempt) for _ in range(50)] for attempt in range(9)]
 

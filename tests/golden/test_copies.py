@@ -3,9 +3,9 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
-from harness.golden.generation import Excerpt
-from harness.golden.generation.copies import with_copies
-from harness.golden.wording import units
+from harness.questions.generate import Excerpt
+from harness.questions.generate.copies import with_copies
+from harness.text.words import units
 
 
 def excerpts(*texts):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from generation_setup import RULES, dialogues, good, passages, put
 
-from harness.golden.generation.dialogue import Settled
-from harness.golden.generation.prompt import Request
+from harness.questions.generate.dialogue import Settled
+from harness.questions.generate.prompt import Request
 
 PASSAGE = passages(1)[0]
 # Shares all of its words with the quote.

@@ -270,7 +270,7 @@ def test_the_sample_is_not_written_into(documents, server, capsys):
 
 def test_a_second_process_on_the_same_set_is_told(documents, server, capsys, monkeypatch):
     """Two runs never pay for the same question: one waits, and says so when it takes too long."""
-    from harness.golden.journal import Journal
+    from harness.files.journal import Journal
 
     monkeypatch.setattr(generate, "Journal", lambda path: Journal(path, 0.05))
     with Journal(documents / "golden.jsonl").locked():

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from claude_stand_in import ClaudeStandIn, Say, sound, texts_of
 
-from harness.golden.journal import Journal
+from harness.files.journal import Journal
 from harness.paths import data_folder
 
 # 100 kills over a longer run: HARNESS_KILLS=100.

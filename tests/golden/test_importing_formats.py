@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError, SettingError
-from harness.golden.importing.finding import find
-from harness.golden.importing.grouping import grouped, without_refused
-from harness.golden.importing.recognise import read
+from harness.questions.importing.finding import find
+from harness.questions.importing.grouping import grouped, without_refused
+from harness.questions.importing.recognise import read
 from harness.records import Document, Question
 
 DOCUMENTS = (

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError, StoreError
 from harness.golden.file import FileGolden
-from harness.golden.importing import Layout, Refused, Row
-from harness.golden.importing.finding import find
-from harness.golden.importing.grouping import grouped, without_refused
-from harness.golden.importing.known import known_questions
-from harness.golden.importing.merging import Merged, merge
-from harness.golden.importing.recognise import read
-from harness.golden.importing.rejected import write_rejected
 from harness.golden.written import as_object
+from harness.questions.importing import Layout, Refused, Row
+from harness.questions.importing.finding import find
+from harness.questions.importing.grouping import grouped, without_refused
+from harness.questions.importing.known import known_questions
+from harness.questions.importing.merging import Merged, merge
+from harness.questions.importing.recognise import read
+from harness.questions.importing.rejected import write_rejected
 from harness.records import Document, Evidence, Question
 
 TEXT = "Green tea takes two minutes. Black tea takes four. Rinse it. Rinse it.\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.golden.importing.table import read_table
 from harness.golden.lines import read_text
+from harness.questions.importing.table import read_table
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 

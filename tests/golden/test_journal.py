@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError, StoreError
-from harness.golden.journal import Journal
+from harness.files.journal import Journal
 
 
 def child(code: str, *words: str) -> subprocess.Popen[str]:
     """A process that has Journal and the words of its command line."""
-    head = "import sys\nfrom pathlib import Path\nfrom harness.golden.journal import Journal\njournal = Journal(Path(sys.argv[1]))\n"
+    head = "import sys\nfrom pathlib import Path\nfrom harness.files.journal import Journal\njournal = Journal(Path(sys.argv[1]))\n"
     return subprocess.Popen(
         [sys.executable, "-c", head + code, *words],
         stdin=subprocess.PIPE,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from generation_setup import PRICE, PROMPT, good, passages, put
 
-from harness.golden.generation.ledger import Ledger, Reply
-from harness.golden.journal import Journal
+from harness.files.journal import Journal
+from harness.questions.generate.ledger import Ledger, Reply
 
 ONE, TWO = passages(2)
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import pytest
 from claude_stand_in import ClaudeStandIn, Say, sound, texts_of
 
+from harness.files.journal import Journal
 from harness.golden import generate
-from harness.golden.generation.batches import Batches
-from harness.golden.journal import Journal
 from harness.paths import data_folder
+from harness.questions.generate.batches import Batches
 
 
 @pytest.fixture

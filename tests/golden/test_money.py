@@ -11,7 +11,7 @@ import pytest
 from generation_setup import PRICE, PROMPT, passages
 
 from harness.errors import SettingError
-from harness.golden.generation.money import Budget, BudgetReachedError, estimate, price_of
+from harness.questions.generate.money import Budget, BudgetReachedError, estimate, price_of
 
 
 def test_the_table_knows_the_default_model():

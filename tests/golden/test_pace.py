@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from harness.golden.generation import pace
-from harness.golden.generation.pace import Pace
+from harness.questions.generate import pace
+from harness.questions.generate.pace import Pace
 
 
 def headers(kind, limit, remaining, seconds):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.golden.generation.paragraphs import excerpts_of
-from harness.golden.wording import size
+from harness.questions.generate.paragraphs import excerpts_of
 from harness.records import Document
+from harness.text.words import size
 
 SENTENCE = "The gateway keeps its readings for three days when there is no network, and sends them later. "
 PROSE = SENTENCE * 3  # 288 characters

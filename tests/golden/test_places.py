@@ -4,9 +4,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.golden import places as module
-from harness.golden.places import Place, find_places
 from harness.records import Document
+from harness.text import find as module
+from harness.text.find import Place, find_places
 
 
 def by_hand(text, documents, limit):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from harness.errors import SettingError
-from harness.golden.generation import Excerpt, Passage
-from harness.golden.generation.prompt import Prompt
 from harness.paths import conf_folder
+from harness.questions.generate import Excerpt, Passage
+from harness.questions.generate.prompt import Prompt
 
 SHIPPED = Prompt(**OmegaConf.to_container(OmegaConf.load(conf_folder() / "prompt/question.yaml")))
 

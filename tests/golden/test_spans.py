@@ -5,8 +5,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.golden.spans import Span, find_spans, span_at
 from harness.records import Document
+from harness.text.spans import Span, find_spans, span_at
 
 # Letters, blanks of one and of two bytes, and a separator that str.split() takes for white space.
 TEXT = st.text("ab\u4e00\U0001f600 \n\r\t\u00a0\u3000\u2028\x1f", max_size=80)

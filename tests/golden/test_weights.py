@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.golden.generation.weights import read_weights
+from harness.questions.generate.weights import read_weights
 
 IDS = {"billing/refunds.md", "billing/plans, old.md", "api.md"}
 

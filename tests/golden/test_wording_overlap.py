@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
-from harness.golden.overlap import overlap, stop_words
-from harness.golden.wording import is_unspaced, size, units, words
+from harness.text.lexical_overlap import overlap, stop_words
+from harness.text.words import is_unspaced, size, units, words
 
 
 def test_hand_worked_shares():

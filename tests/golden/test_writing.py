@@ -12,10 +12,10 @@ from generation_setup import PROMPT, dialogues, good, passages, put
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.golden.generation.dialogue import Settled
-from harness.golden.generation.writing import Writing
-from harness.golden.journal import Journal
+from harness.files.journal import Journal
 from harness.golden.parse import draft_of
+from harness.questions.generate.dialogue import Settled
+from harness.questions.generate.writing import Writing
 
 ALL = passages()
 LAST = ALL[-1].passage_id

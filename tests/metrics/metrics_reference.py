@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 
 from harness.records import Chunks, Document, Evidence, Question, Ranking
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 LETTERS = "abc \n\u3000"
 
@@ -125,7 +125,7 @@ class Reference:
     def text(self, doc_id: str) -> str:
         return self.case.chunks.documents[self.index[doc_id]].text if doc_id in self.index else ""
 
-    def ink(self, doc_id: str, start: int, end: int) -> set[tuple[str, int]]:
+    def nonblank(self, doc_id: str, start: int, end: int) -> set[tuple[str, int]]:
         text = self.text(doc_id)
         return {(doc_id, i) for i in range(start, end) if i >= len(text) or not text[i].isspace()}
 
@@ -146,11 +146,11 @@ class Reference:
         best = 0.0
         for place in evidence.places:
             if place.start is None:
-                wanted = self.ink(*self.place(place))
-                share = float(any(self.ink(*span) & wanted for span in read))
+                wanted = self.nonblank(*self.place(place))
+                share = float(any(self.nonblank(*span) & wanted for span in read))
             else:
-                wanted = self.ink(*self.place(place))
-                seen = set().union(*(self.ink(*span) for span in read)) if read else set()
+                wanted = self.nonblank(*self.place(place))
+                seen = set().union(*(self.nonblank(*span) for span in read)) if read else set()
                 share = len(wanted & seen) / max(len(wanted), 1)
             best = max(best, share)
         return best
@@ -196,11 +196,11 @@ class Reference:
             return max(
                 (e.grade for e in self.evidence for place in e.places if place.doc_id == doc_id), default=0
             )
-        chunk = self.ink(*self.span(row))
+        chunk = self.nonblank(*self.span(row))
         best = 0
         for evidence in self.evidence:
             for place in evidence.places:
-                wanted = self.ink(*self.place(place))
+                wanted = self.nonblank(*self.place(place))
                 shared = len(chunk & wanted)
                 if shared and shared >= self.min_overlap * min(len(chunk), len(wanted)) - 1e-9:
                     best = max(best, evidence.grade)

@@ -60,7 +60,7 @@ def test_unseen_evidence_equals_a_count_on_sets_of_characters(seed):
         if best:
             unseen, total = unseen + best[1], total + best[2]
     figures = health(chunks, encoded, case.questions)
-    assert figures["unseen_evidence"] == pytest.approx(unseen / total if total and len(chunks) else 0.0)
+    assert figures["truncated_evidence"] == pytest.approx(unseen / total if total and len(chunks) else 0.0)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -76,7 +76,7 @@ def test_unseen_tokens_equal_a_count_on_sets_when_every_character_is_a_token(see
         text |= {(doc, i) for i in range(start, end)}
         seen |= {(doc, i) for i in range(start, start + int(encoded.seen_chars[row]))}
     expected = len(text - seen) / len(text) if text else 0.0
-    assert health(chunks, encoded, [])["unseen_tokens"] == pytest.approx(expected)
+    assert health(chunks, encoded, [])["truncated_tokens"] == pytest.approx(expected)
 
 
 def test_half_of_every_chunk_unseen_is_half_of_the_tokens():
@@ -84,10 +84,10 @@ def test_half_of_every_chunk_unseen_is_half_of_the_tokens():
     chunks = one_document("x" * 40, (0, 20), (20, 40))
     ten, five = np.array([10, 10]), np.array([5, 5])
     figures = health(chunks, Encoded(NO_VECTORS, ten, five, np.array([3, 12])), asks(Evidence("d", 0, 6)))
-    assert figures["unseen_tokens"] == pytest.approx(10 / 20)
+    assert figures["truncated_tokens"] == pytest.approx(10 / 20)
     assert figures["truncated_chunks"] == 2
     # Characters 3-5 of the evidence 0-5 were not seen.
-    assert figures["unseen_evidence"] == pytest.approx(3 / 6)
+    assert figures["truncated_evidence"] == pytest.approx(3 / 6)
 
 
 def test_the_next_chunk_may_see_what_this_one_could_not():
@@ -95,23 +95,23 @@ def test_the_next_chunk_may_see_what_this_one_could_not():
     chunks = one_document("x" * 30, (0, 20), (10, 30))
     figures = health(chunks, read_to(chunks, [10, 20]), asks(Evidence("d", 12, 18)))
     assert figures["truncated_chunks"] == 1
-    assert figures["unseen_tokens"] == 0.0
-    assert figures["unseen_evidence"] == 0.0
+    assert figures["truncated_tokens"] == 0.0
+    assert figures["truncated_evidence"] == 0.0
 
 
 def test_the_prefix_takes_its_room_in_the_window():
     """Of ten characters seen four are the prefix, so six of the text's twenty are."""
     chunks = one_document("x" * 20, (0, 20), prefix="Tip ")
     figures = health(chunks, read_to(chunks, [10]), asks(Evidence("d", 0, 20)))
-    assert figures["unseen_evidence"] == pytest.approx(14 / 20)
-    assert figures["unseen_tokens"] == pytest.approx(14 / 20)
+    assert figures["truncated_evidence"] == pytest.approx(14 / 20)
+    assert figures["truncated_tokens"] == pytest.approx(14 / 20)
 
 
 def test_a_copy_that_was_seen_is_enough():
     """Of an evidence and its alternatives the best seen counts."""
     chunks = one_document("x" * 20, (0, 10), (10, 20))
     evidence = Evidence("d", 5, 10, alternatives=(Evidence("d", 10, 15),))
-    assert health(chunks, read_to(chunks, [5, 10]), asks(evidence))["unseen_evidence"] == 0.0
+    assert health(chunks, read_to(chunks, [5, 10]), asks(evidence))["truncated_evidence"] == 0.0
 
 
 def test_sizes_are_counted_in_the_sweeps_tokens():
@@ -124,8 +124,8 @@ def test_sizes_are_counted_in_the_sweeps_tokens():
         "chunk_tokens_mean": 10.5,
         "chunk_tokens_p95": 19,
         "truncated_chunks": 0,
-        "unseen_tokens": 0,
-        "unseen_evidence": 0,
+        "truncated_tokens": 0,
+        "truncated_evidence": 0,
     }
 
 

@@ -8,7 +8,7 @@ from metrics_conf import built_in_measures
 
 from harness.metrics.suite import Suite
 from harness.records import Chunks, Document, Encoded, Evidence, Question, Ranking, Scores
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 #       0         1         2         3
 #       0123456789012345678901234567890123456789

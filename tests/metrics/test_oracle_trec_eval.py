@@ -10,7 +10,7 @@ from metrics_conf import built_in_measures
 
 from harness.metrics.suite import Suite
 from harness.records import Chunks, Document, Evidence, Question, Ranking
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 DEPTHS = [1, 3, 5, 10, 30]
 

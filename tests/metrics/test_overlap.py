@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metrics_reference import random_case
 
-from harness.metrics.blanks import InkOffsets
+from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.overlap import cut_into_pieces, expand, meeting, union_lengths
 from harness.metrics.relevance import UNRANKED, ranks_of
 from harness.records import Document
@@ -77,18 +77,20 @@ def test_expand_lists_the_ranges_and_where_they_come_from():
 def test_white_space_is_what_python_says_it_is():
     """Every code point, alone and beside the highest one."""
     text = "".join(map(chr, range(sys.maxunicode + 1)))
-    ink = InkOffsets([Document("d", text)], np.array([0]))
-    counted = np.diff(ink.before(np.zeros(len(text) + 1, dtype=np.int64), np.arange(len(text) + 1)))
+    nonblank = NonblankOffsets([Document("d", text)], np.array([0]))
+    counted = np.diff(nonblank.before(np.zeros(len(text) + 1, dtype=np.int64), np.arange(len(text) + 1)))
     blank = {chr(code) for code in np.nonzero(counted == 0)[0]}
     assert blank == {character for character in text if character.isspace()}
 
 
 def test_offsets_past_the_text_and_unknown_documents_count_every_character():
     """What is not there can't be white space, so it stays below the line."""
-    ink = InkOffsets([Document("a", "x y"), Document("b", "zz")], np.array([0, -3]))
+    nonblank = NonblankOffsets([Document("a", "x y"), Document("b", "zz")], np.array([0, -3]))
     docs = np.array([0, 0, 0, -1, -3])
-    assert ink.before(docs, np.array([2, 3, 7, 4, 5])).tolist() == [1, 2, 6, 4, 5]
-    assert InkOffsets([], np.zeros(0, dtype=np.int64)).before(np.array([-1]), np.array([4])).tolist() == [4]
+    assert nonblank.before(docs, np.array([2, 3, 7, 4, 5])).tolist() == [1, 2, 6, 4, 5]
+    assert NonblankOffsets([], np.zeros(0, dtype=np.int64)).before(
+        np.array([-1]), np.array([4])
+    ).tolist() == [4]
 
 
 def test_a_row_that_came_back_twice_counts_at_its_better_rank():

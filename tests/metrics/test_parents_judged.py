@@ -15,7 +15,7 @@ from metrics_reference import Reference, random_case
 from harness.metrics.health import health
 from harness.metrics.suite import Suite
 from harness.records import Chunks, Document, Encoded, Evidence, Question, Ranking, Scores
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 #       0         1         2         3
 #       0123456789012345678901234567890123456789
@@ -84,8 +84,8 @@ def test_what_was_seen_is_a_matter_of_the_chunks() -> None:
         "parent_chunk_tokens_mean": 4,
     }
     assert (figures["parent_chunk_tokens_p95"], figures["truncated_chunks"]) == (4, 1)
-    assert figures["unseen_tokens"] == 1 / 8
-    assert figures["unseen_evidence"] == 4 / 8
+    assert figures["truncated_tokens"] == 1 / 8
+    assert figures["truncated_evidence"] == 4 / 8
     # "ffff" is missing after the first row, and unseen; had it been seen, it would only not have been retrieved.
     missing = Evidence("d", 25, 29)
     assert scored([0, 1], missing, model, "recall_at_1").cause == ("truncated",)

@@ -14,7 +14,7 @@ from metrics_reference import Case, Reference, random_case
 from harness.errors import SettingError
 from harness.metrics.suite import Suite
 from harness.records import Chunks, Document, Evidence, Question, Ranking, Scores
-from harness.tokens import TokenMap
+from harness.text.tokens import TokenMap
 
 many = settings(max_examples=400, deadline=None, derandomize=True)
 some = settings(max_examples=100, deadline=None, derandomize=True)

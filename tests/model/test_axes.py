@@ -100,8 +100,8 @@ def test_with_a_window_nothing_is_unseen(tiny: SentenceTransformerModel) -> None
     cut = health(chunks, tiny.encode_documents([end]), [question])
     whole = health(chunks, variant(tiny, long_chunks="window").encode_documents([end]), [question])
 
-    assert (cut["truncated_chunks"], cut["unseen_tokens"], cut["unseen_evidence"]) == (1, 0.6, 1)
-    assert (whole["truncated_chunks"], whole["unseen_tokens"], whole["unseen_evidence"]) == (0, 0, 0)
+    assert (cut["truncated_chunks"], cut["truncated_tokens"], cut["truncated_evidence"]) == (1, 0.6, 1)
+    assert (whole["truncated_chunks"], whole["truncated_tokens"], whole["truncated_evidence"]) == (0, 0, 0)
 
 
 def test_a_prompt_as_long_as_the_window_leaves_no_room(tiny: SentenceTransformerModel) -> None:

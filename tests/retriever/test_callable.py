@@ -100,7 +100,7 @@ def test_a_method_is_a_function_too(module):
     retriever = CallableRetriever(f"{module}:Shop.find")
 
     assert (retriever.ask(["q"], 5), retriever.name) == ([Answer((Row("shop"),))], f"{module}:Shop.find")
-    assert (retriever.uses_model, retriever.brings_chunks) == (False, True)
+    assert (retriever.uses_model, retriever.returns_own_chunks) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_method_is_a_function_too(module):
 )
 def test_wrong_fields_are_named(row, fault):
     """A row with a wrong field stays a row; the field is left out and named."""
-    from harness.retriever.answers import read_row
+    from harness.retriever.external.answers import read_row
 
     assert read_row(row).fault == fault
 
@@ -127,7 +127,7 @@ def test_wrong_fields_are_named(row, fault):
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), "0.5", True, [1]], ids=str)
 def test_scores_that_are_no_numbers(score):
     """They become nan, which is counted."""
-    from harness.retriever.answers import read_row
+    from harness.retriever.external.answers import read_row
 
     assert np.isnan(read_row({"score": score}).score)
 

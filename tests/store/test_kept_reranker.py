@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.errors import ModelError
-from harness.store.reranker import KeptReranker
+from harness.store.reranker_scores import CachedReranker
 
 
 class Counting:
@@ -31,27 +31,27 @@ TEXTS = [["aa", "b", "aa"], *([f"{i}" * (i + 1)] for i in range(1, 19)), []]
 def test_pairs_are_scored_once(tmp_path):
     """A second cell, and another process, read the scores and the latencies; equal texts are read once."""
     reranker = Counting()
-    kept = KeptReranker(reranker, tmp_path)
+    kept = CachedReranker(reranker, tmp_path)
     first = kept.scores(QUESTIONS, TEXTS)
 
     assert [some.tolist() for some in first] == [[len(t) for t in texts] for texts in TEXTS]
     assert ("q0", ["aa", "b"]) in reranker.read
     assert kept.seconds > 0
     fresh, other = Counting(), Counting(name="b")
-    again = KeptReranker(fresh, tmp_path)
+    again = CachedReranker(fresh, tmp_path)
     assert all(map(np.array_equal, again.scores(QUESTIONS, TEXTS), first))
     assert (fresh.read, again.seconds) == ([], 0)
     assert [again.milliseconds(q) for q in QUESTIONS] == [kept.milliseconds(q) for q in QUESTIONS]
     assert np.isnan(again.milliseconds("never asked"))
-    KeptReranker(other, tmp_path).scores(QUESTIONS, TEXTS)  # another model's scores are its own
+    CachedReranker(other, tmp_path).scores(QUESTIONS, TEXTS)  # another model's scores are its own
     assert other.read
 
 
 def test_another_text_is_read_anew(tmp_path):
     """One changed text is enough."""
-    KeptReranker(Counting(), tmp_path).scores(["q"], [["a", "b"]])
+    CachedReranker(Counting(), tmp_path).scores(["q"], [["a", "b"]])
     changed = Counting()
-    KeptReranker(changed, tmp_path).scores(["q"], [["a", "bb"]])
+    CachedReranker(changed, tmp_path).scores(["q"], [["a", "bb"]])
     assert changed.read[-1] == ("q", ["a", "bb"])
 
 
@@ -64,9 +64,9 @@ def test_what_was_scored_before_a_stop_is_kept(tmp_path):
         return given
 
     with pytest.raises(KeyboardInterrupt):
-        KeptReranker(Counting(give=refuse), tmp_path).scores(QUESTIONS, [["x" * i] for i in range(1, 21)])
+        CachedReranker(Counting(give=refuse), tmp_path).scores(QUESTIONS, [["x" * i] for i in range(1, 21)])
     second = Counting()
-    KeptReranker(second, tmp_path).scores(QUESTIONS, [["x" * i] for i in range(1, 21)])
+    CachedReranker(second, tmp_path).scores(QUESTIONS, [["x" * i] for i in range(1, 21)])
     assert {question for question, _ in second.read} == set(QUESTIONS[16:])
 
 
@@ -74,4 +74,4 @@ def test_what_was_scored_before_a_stop_is_kept(tmp_path):
 def test_scores_that_are_no_numbers_are_refused(give):
     """Nan or the wrong number of scores would be an order by chance."""
     with pytest.raises(ModelError, match="no usable scores for 'q'"):
-        KeptReranker(Counting(give=give), None).scores(["q"], [["a", "b"]])
+        CachedReranker(Counting(give=give), None).scores(["q"], [["a", "b"]])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.records import Chunks, Document, Encoded, Ranking
-from harness.store.rankings import KeptRetriever
+from harness.store.rankings import CachedRetriever
 
 QUESTIONS = ["first", "second"]
 
@@ -60,7 +60,7 @@ def chunks(size=4):
 
 
 def opened(folder, counting, model=None, cut=None, settings=None, corpus="c"):
-    kept = KeptRetriever(counting, folder, settings or {"retriever": "r"}, corpus)
+    kept = CachedRetriever(counting, folder, settings or {"retriever": "r"}, corpus)
     kept.build(cut or chunks(), model or Model(), None)
     return kept
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from harness.errors import StoreError
-from harness.store.token_maps import kept_maps
-from harness.tokens import TokenMaps
+from harness.store.token_maps import cached_maps
+from harness.text.tokens import TokenMaps
 
 
 @dataclass
@@ -37,8 +37,8 @@ def shown(maps):
 def test_texts_are_tokenised_once(tmp_path: Path) -> None:
     """A second process gets the same maps from the file and tokenises nothing."""
     first, second = Letters(), Letters()
-    made = kept_maps(tmp_path, first, "corpus", TEXTS)
-    read = kept_maps(tmp_path, second, "corpus", TEXTS)
+    made = cached_maps(tmp_path, first, "corpus", TEXTS)
+    read = cached_maps(tmp_path, second, "corpus", TEXTS)
 
     assert shown(made) == shown(read) == [(list(range(len(text))), len(text)) for text in TEXTS]
     assert (first.mapped, second.mapped) == (TEXTS, [])
@@ -47,16 +47,16 @@ def test_texts_are_tokenised_once(tmp_path: Path) -> None:
 
 def test_other_texts_and_other_tokenizers_are_other_maps(tmp_path: Path) -> None:
     """The key is the tokenizer's file and the corpus."""
-    kept_maps(tmp_path, Letters(), "corpus", TEXTS)
+    cached_maps(tmp_path, Letters(), "corpus", TEXTS)
     for tokenizer, corpus in ((Letters(digest="b"), "corpus"), (Letters(), "other")):
-        kept_maps(tmp_path, tokenizer, corpus, TEXTS)
+        cached_maps(tmp_path, tokenizer, corpus, TEXTS)
         assert tokenizer.mapped == TEXTS
     assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_damaged_file_is_reported_and_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Whichever part of the file is damaged, the maps that come back are right."""
-    kept_maps(tmp_path, Letters(), "corpus", TEXTS)
+    cached_maps(tmp_path, Letters(), "corpus", TEXTS)
     (path,) = tmp_path.iterdir()
     content = path.read_bytes()
     expected = shown(Letters().map(TEXTS))
@@ -64,10 +64,10 @@ def test_a_damaged_file_is_reported_and_made_again(tmp_path: Path, caplog: pytes
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         caplog.clear()
         tokenizer = Letters()
-        assert shown(kept_maps(tmp_path, tokenizer, "corpus", TEXTS)) == expected, place
+        assert shown(cached_maps(tmp_path, tokenizer, "corpus", TEXTS)) == expected, place
         assert not tokenizer.mapped or "tokenised again" in caplog.text
     path.write_bytes(content[:50])
-    assert shown(kept_maps(tmp_path, Letters(), "corpus", TEXTS)) == expected
+    assert shown(cached_maps(tmp_path, Letters(), "corpus", TEXTS)) == expected
     assert path.read_bytes() == content
 
 
@@ -75,7 +75,7 @@ def test_a_folder_that_cant_be_written(tmp_path: Path) -> None:
     """One sentence with what to do."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"can't be written .* choose another folder \(cache=\)"):
-        kept_maps(tmp_path / "file" / "tokens", Letters(), "corpus", TEXTS)
+        cached_maps(tmp_path / "file" / "tokens", Letters(), "corpus", TEXTS)
 
 
 def test_maps_are_a_sequence() -> None:

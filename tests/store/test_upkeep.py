@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from harness.errors import StoreError
+from harness.files.archive import DamagedArchiveError, read_archive, write_archive
 from harness.records import Chunks, Document, Encoded, Ranking
 from harness.store import checking, upkeep
-from harness.store.archive import DamagedArchiveError, read_archive, write_archive
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
-from harness.store.rankings import KeptRetriever
+from harness.store.rankings import CachedRetriever
 from harness.store.used import mark_used
 
 TEXTS = [f"text {i}" for i in range(100)]
@@ -75,7 +75,7 @@ def embedded(cache, name="stand-in", texts=TEXTS, **kwargs):
 
 def ranked(cache, name="stand-in", corpus="c"):
     """A retriever with one kept ranking."""
-    kept = KeptRetriever(Searching(), cache / "rankings", {}, corpus)
+    kept = CachedRetriever(Searching(), cache / "rankings", {}, corpus)
     kept.build(
         Chunks(
             [Document("d", "x")],

@@ -20,7 +20,7 @@ def test_a_sweep_is_fetched_from_a_server(server: str, tmp_path: Path) -> None:
     tracker = MlflowTracker(uri=server, experiment="fetched")
     sweep = sweep_record(tmp_path)
     handle = tracker.open_sweep(sweep)
-    (tmp_path / "sweep.json").write_text('{"schema": 2}', encoding="utf-8")
+    (tmp_path / "sweep.json").write_text('{"schema": 3}', encoding="utf-8")
     folder = tmp_path / "0"
     folder.mkdir()
     content = {name: f"{name} of the cell".encode() for name in CELL_FILES}

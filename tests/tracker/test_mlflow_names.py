@@ -54,7 +54,7 @@ def test_the_primary_metric_comes_first(tmp_path: Path) -> None:
         ("context_tokens_at_5", "context_tokens"),
         ("context_tokens_at_10", "at_k/context_tokens_at_10"),
         ("precision_omega", "at_k/precision_omega"),
-        ("unseen_tokens", "health/unseen_tokens"),
+        ("truncated_tokens", "health/truncated_tokens"),
         ("documents", "health/documents"),
         ("index_mb", "health/index_mb"),
         ("document_recall_at_5", "at_k/document_recall_at_5"),

@@ -164,7 +164,7 @@ def test_the_saved_view_is_what_the_ui_reads(recorded: Recorded) -> None:
     assert view["selectedColumns"] == [
         "params.`model`",
         "metrics.`recall_at_2000_tokens`",
-        "metrics.`health/unseen_tokens`",
+        "metrics.`health/truncated_tokens`",
         "tags.`verdict`",
     ]
     assert [chart["type"] for chart in view["compareRunCharts"]] == ["BAR", "SCATTER", "LINE"]

@@ -50,8 +50,8 @@ def cell_record(folder: Path, **changes: object) -> CellRecord:
         "mrr": 0.7,
         "precision_omega": 0.2,
         "undefined": float("nan"),
-        "unseen_tokens": 0.0,
-        "unseen_evidence": 0.0,
+        "truncated_tokens": 0.0,
+        "truncated_evidence": 0.0,
     }
     metrics |= {
         "chunks": 96.0,
@@ -83,7 +83,12 @@ def sweep_summary(folder: Path, **changes: object) -> SweepSummary:
     fields: dict[str, object] = {
         "note": "**minilm · 256** has the highest recall.\n\n| cell |\n|---|\n| minilm · 256 |",
         "files": [board],
-        "columns": ["params.model", "metrics.recall_at_2000_tokens", "metrics.unseen_tokens", "tags.verdict"],
+        "columns": [
+            "params.model",
+            "metrics.recall_at_2000_tokens",
+            "metrics.truncated_tokens",
+            "tags.verdict",
+        ],
         "cost": "context_tokens_at_5",
         "failed": 0,
         "metrics": {"recall_at_2000_tokens": 0.7624},

@@ -38,7 +38,7 @@ def test_few_documents_decide_nothing():
     differences = np.full(90, -0.5) + np.tile([0.1, -0.1], 45)
     found = change(differences, np.repeat(np.arange(9), 10), 0.03, 0.01)
 
-    assert (found.outcome, found.difference.lo, found.questions_needed) == ("undecided", None, None)
+    assert (found.outcome, found.difference.lo, found.required_sample_size) == ("undecided", None, None)
 
 
 def test_limits_where_few_clusters_changed_by_hand():
@@ -63,10 +63,10 @@ def test_questions_needed_shrink_the_interval_to_the_margin():
     differences = rng.choice([-1.0, 0.0, 1.0], p=[0.05, 0.9, 0.05], size=150)
     found = change(differences, np.arange(150), 0.03, 0.01)
     assert found.outcome == "undecided"
-    assert found.questions_needed is not None
+    assert found.required_sample_size is not None
     width = found.difference.value - found.difference.lo
 
-    assert width * np.sqrt(150 / found.questions_needed) == pytest.approx(
+    assert width * np.sqrt(150 / found.required_sample_size) == pytest.approx(
         0.03 + found.difference.value, rel=0.01
     )
 

@@ -10,9 +10,9 @@ from harness.verdict.choice import choose, misses, worth_changing
 ORDER = ("context_tokens", "query_ms", "index_mb")
 
 
-def standing(name, mean, lo=None, status="in play", *, no_worse=False, same_as=None):
+def standing(name, mean, lo=None, status="in play", *, non_inferior=False, same_as=None):
     return Standing(
-        name, Interval(mean, None, None), Interval(mean - 0.8, lo, None), status, no_worse, 0.0, same_as
+        name, Interval(mean, None, None), Interval(mean - 0.8, lo, None), status, non_inferior, 0.0, same_as
     )
 
 
@@ -28,7 +28,7 @@ def test_a_cheaper_cell_is_taken_only_where_it_is_shown_to_be_no_worse():
     """Not being ruled out is no proof of being as good."""
     costs = {"a": cost(2000), "b": cost(1000)}
     unproven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.06))
-    proven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.02, no_worse=True))
+    proven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.02, non_inferior=True))
 
     assert choose(unproven, costs, ORDER, 0.03).name == "a"
     taken = choose(proven, costs, ORDER, 0.03)
@@ -40,7 +40,7 @@ def test_how_many_questions_would_justify_the_cheaper_one():
     costs = {"a": cost(2000), "b": cost(1000)}
     unproven = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.06))
 
-    assert choose(unproven, costs, ORDER, 0.03).questions_needed in {1250, 1251}  # of floats
+    assert choose(unproven, costs, ORDER, 0.03).required_sample_size in {1250, 1251}  # of floats
 
 
 def test_no_number_of_questions_justifies_what_lost_more_than_the_margin():
@@ -48,13 +48,13 @@ def test_no_number_of_questions_justifies_what_lost_more_than_the_margin():
     costs = {"a": cost(2000), "b": cost(1000)}
     behind = verdict(standing("a", 0.80), standing("b", 0.75, lo=-0.10))
 
-    assert choose(behind, costs, ORDER, 0.03).questions_needed is None
+    assert choose(behind, costs, ORDER, 0.03).required_sample_size is None
 
 
 def test_a_dearer_cell_is_never_taken_for_being_no_worse():
     """What costs more and was observed to be worse has nothing to offer."""
     costs = {"a": cost(1000), "b": cost(2000)}
-    shown = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.02, no_worse=True))
+    shown = verdict(standing("a", 0.80), standing("b", 0.79, lo=-0.02, non_inferior=True))
 
     assert choose(shown, costs, ORDER, 0.03).name == "a"
 
@@ -67,7 +67,7 @@ def test_latencies_within_a_fifth_are_equal_and_the_next_cost_decides():
         "c": cost(1000, ms=12.6, mb=1.0),
     }
     shown = verdict(
-        standing("a", 0.80), standing("b", 0.79, no_worse=True), standing("c", 0.79, no_worse=True)
+        standing("a", 0.80), standing("b", 0.79, non_inferior=True), standing("c", 0.79, non_inferior=True)
     )
     taken = choose(shown, costs, ORDER, 0.03)
 
@@ -100,7 +100,7 @@ def test_a_winner_is_taken_when_nothing_cheaper_comes_close():
 def test_costs_that_are_not_known_decide_nothing_and_meet_no_limit():
     """A latency that could not be measured is neither cheap nor within a limit."""
     costs = {"a": cost(1000, ms=math.nan), "b": cost(1000, ms=5.0)}
-    shown = verdict(standing("a", 0.80), standing("b", 0.79, no_worse=True))
+    shown = verdict(standing("a", 0.80), standing("b", 0.79, non_inferior=True))
 
     assert choose(shown, costs, ("query_ms",), 0.03).name == "a"
     assert list(misses(costs, {"query_ms": 20.0}).of_cell) == ["a"]

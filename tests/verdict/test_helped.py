@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from sweeps_by_hand import cell, sweep
 
-from harness.verdict.helped import Helped, what_helped
+from harness.decision.findings import _helped as what_helped
+from harness.verdict.helped import Helped
 
 F, N, S = "found", "not_retrieved", "split"
 

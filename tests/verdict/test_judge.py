@@ -10,7 +10,7 @@ from simulated_sweeps import SIZES, paired, recalls
 from harness.errors import InputError, SettingError
 from harness.verdict import Outcomes
 from harness.verdict.judge import judge
-from harness.verdict.power import questions_needed
+from harness.verdict.power import required_sample_size
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +42,9 @@ def test_the_verdict_joins_its_parts(outcomes):
     best, second = (outcomes.values[outcomes.names.index(name)] for name in ("e", "d"))
     if standings["d"].mean.value > standings["e"].mean.value:
         best, second = second, best
-    assert verdict.questions_needed == questions_needed(best - second, outcomes.clusters, 5)
-    assert verdict.questions_needed > verdict.questions
-    assert 0 < verdict.detectable < 0.2
+    assert verdict.required_sample_size == required_sample_size(best - second, outcomes.clusters, 5)
+    assert verdict.required_sample_size > verdict.questions
+    assert 0 < verdict.minimum_detectable_effect < 0.2
     assert verdict.expected == pytest.approx(max(means) - verdict.optimism)
     assert sum(s.lead_share for s in verdict.standings if s.same_as is None) == pytest.approx(1)
 
@@ -83,8 +83,8 @@ def test_the_order_of_cells_and_questions_does_not_matter(outcomes):
     )
     one, other = judge(outcomes), judge(shuffled)
 
-    assert [(s.name, s.status, s.no_worse) for s in one.standings] == [
-        (s.name, s.status, s.no_worse) for s in other.standings
+    assert [(s.name, s.status, s.non_inferior) for s in one.standings] == [
+        (s.name, s.status, s.non_inferior) for s in other.standings
     ]
     for a, b in zip(one.standings, other.standings, strict=True):
         assert (a.to_best.lo, a.to_best.hi) == pytest.approx((b.to_best.lo, b.to_best.hi), abs=1e-9)
@@ -100,7 +100,7 @@ def test_a_clear_winner():
     assert verdict.winner == "good"
     assert [s.status for s in verdict.standings] == ["winner", "ruled out"]
     assert verdict.standings[0].to_best.lo > 0
-    assert verdict.questions_needed is None
+    assert verdict.required_sample_size is None
     content = verdict.to_json()
     assert json.loads(json.dumps(content, allow_nan=False))["decided"] is True
     assert content["ruled_out"].keys() == {"bad"}
@@ -132,7 +132,7 @@ def test_how_much_is_said_depends_on_the_clusters(questions, method):
         assert verdict.winner is None
         assert {s.status for s in verdict.standings} == {"in play"}
         assert verdict.standings[0].mean.lo is verdict.standings[0].to_best.hi is None
-        assert not any(s.no_worse for s in verdict.standings)
+        assert not any(s.non_inferior for s in verdict.standings)
         assert verdict.expected is None
     else:
         assert verdict.winner == "a"
@@ -155,7 +155,7 @@ def test_nothing_to_tell_apart(value, cells):
 
     assert verdict.winner is None
     assert {s.status for s in verdict.standings} == {"in play"}
-    assert verdict.questions_needed is verdict.detectable is None
+    assert verdict.required_sample_size is verdict.minimum_detectable_effect is None
     assert verdict.optimism == 0
     assert [s.same_as for s in verdict.standings] == [None, "x", "x"][:cells]
 

@@ -8,7 +8,7 @@ from scipy import stats
 from simulated_sweeps import paired
 
 from harness.verdict.best_set import best_set
-from harness.verdict.power import detectable, dunnett, questions_needed
+from harness.verdict.power import dunnett, minimum_detectable_effect, required_sample_size
 
 
 def found(rng, questions, discordance, difference, sweeps=4000):
@@ -23,7 +23,7 @@ def found(rng, questions, discordance, difference, sweeps=4000):
 @pytest.mark.parametrize("questions", [100, 150, 300, 472])
 def test_a_detectable_difference_is_found_in_four_of_five(questions):
     """What the check before a sweep announces is what the verdict then finds."""
-    difference = detectable(questions, questions)
+    difference = minimum_detectable_effect(questions, questions)
 
     assert difference is not None
     rng, sweeps = np.random.default_rng(questions), 300
@@ -39,18 +39,23 @@ def test_detectable_by_hand():
     """The formula, worked: 300 questions, each its own cluster."""
     # t(0.975, 299) = 1.96793, z(0.8) = 0.84162: K² = 7.89335; 45 questions differ: u = K² / 300 * 47 / 45 = 0.0274806
     # δ² = 0.15 * u / (1 + u) = 0.00401184, δ = 0.0633391
-    assert detectable(300, 300) == pytest.approx(0.063339, abs=2e-6)
+    assert minimum_detectable_effect(300, 300) == pytest.approx(0.063339, abs=2e-6)
 
 
 def test_more_questions_fewer_clusters_more_cells():
     """More questions show smaller differences; clustering and further cells ask for larger ones."""
-    assert detectable(600, 600) < detectable(300, 300) < detectable(300, 60) < detectable(300, 60, cells=12)
+    assert (
+        minimum_detectable_effect(600, 600)
+        < minimum_detectable_effect(300, 300)
+        < minimum_detectable_effect(300, 60)
+        < minimum_detectable_effect(300, 60, cells=12)
+    )
 
 
 @pytest.mark.parametrize(("questions", "clusters"), [(0, 0), (1, 1), (300, 9), (12, 12)])
 def test_nothing_is_detectable(questions, clusters):
     """Too few clusters, or too few questions on which two cells can differ: None, not a number."""
-    assert detectable(questions, clusters) is None
+    assert minimum_detectable_effect(questions, clusters) is None
 
 
 @pytest.mark.parametrize("cells", [2, 3, 12])
@@ -68,7 +73,7 @@ def test_critical_value_is_dunnetts(cells):
 def test_questions_needed_are_enough():
     """So many questions separate two cells that differ as observed in about four of five."""
     differences = np.repeat([1.0, -1.0, 0.0], [25, 15, 160])  # +0.05 at discordance 0.2
-    needed = questions_needed(differences, np.arange(200))
+    needed = required_sample_size(differences, np.arange(200))
 
     # K² * (0.2 - 0.0025) * (200/199) / 0.0025, K² = (1.97196 + 0.84162)²
     assert needed == pytest.approx((1.97196 + 0.84162) ** 2 * 0.1975 * 200 / 199 / 0.0025, abs=2)
@@ -78,8 +83,8 @@ def test_questions_needed_are_enough():
 def test_questions_needed_in_clusters():
     """Questions that repeat one another count once: with each asked twice, twice as many are needed."""
     differences = np.repeat([1.0, -1.0, 0.0], [25, 15, 160])
-    once = questions_needed(differences, np.arange(200))
-    twice = questions_needed(np.repeat(differences, 2), np.repeat(np.arange(200), 2))
+    once = required_sample_size(differences, np.arange(200))
+    twice = required_sample_size(np.repeat(differences, 2), np.repeat(np.arange(200), 2))
 
     assert once is not None
     assert twice == pytest.approx(2 * once, abs=2)
@@ -90,7 +95,7 @@ def test_questions_needed_in_clusters():
 )
 def test_no_number_of_questions(differences):
     """Equal cells, cells equal on average, or one question that differs: no number is made up."""
-    assert questions_needed(differences, np.arange(len(differences))) is None
+    assert required_sample_size(differences, np.arange(len(differences))) is None
 
 
 def test_error_of_questions_needed_is_the_clustered_one():
@@ -101,4 +106,4 @@ def test_error_of_questions_needed_is_the_clustered_one():
     error = sqrt(2.6111111 * 4 / 3) / 6
     critical = stats.t.isf(0.025, 3.6 - 1) + stats.norm.isf(0.2)  # G* = 36 / (4 + 1 + 4 + 1)
 
-    assert questions_needed(differences, clusters) == int(np.ceil(6 * (critical * error * 3) ** 2))
+    assert required_sample_size(differences, clusters) == int(np.ceil(6 * (critical * error * 3) ** 2))

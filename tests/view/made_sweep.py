@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.finished import FinishedCell, FinishedSweep
+from harness.decision.findings import Findings
 from harness.metrics.diagnosis import CAUSES
-from harness.outcomes import compared
 from harness.report import found_out
+from harness.results.finished import FinishedCell, FinishedSweep
+from harness.results.scores import compared
 from harness.view.colors import colors_of
-from harness.view.report.findings import Findings
 
 PRIMARY = "recall_at_2000_tokens"
 DEPTH = 10
@@ -140,7 +140,7 @@ def _cell(
     metrics |= {f"recall_at_{b}_tokens": float((ranks <= b / 250).mean()) for b in (500, 1000, 4000)}
     metrics |= {"context_tokens_at_5": 400.0 + 10 * number}
     content = {
-        "schema": 2,
+        "schema": 3,
         "params": dict(settings),
         "primary": PRIMARY,
         "k": [1, 3, 5, 10],
@@ -150,8 +150,8 @@ def _cell(
         "health": {
             "chunks": 100.0,
             "truncated_chunks": 0.0,
-            "unseen_tokens": 0.0,
-            "unseen_evidence": 0.0,
+            "truncated_tokens": 0.0,
+            "truncated_evidence": 0.0,
             "lost_evidence": 0,
             "index_mb": 1.0 + number,
         },

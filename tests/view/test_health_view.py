@@ -5,8 +5,8 @@ import json
 import pytest
 
 from harness.errors import StoreError
-from harness.golden.health import Finding, Look
-from harness.view.health import Report, in_lines, in_markdown, write
+from harness.questions.check import Finding, Look
+from harness.questions.check.page import Report, in_lines, in_markdown, write
 
 IDS = tuple(f"q{i:03}" for i in range(25))
 NOTE = Finding(

@@ -21,7 +21,7 @@ def cells(count: int) -> list[dict[str, Any]]:
                 "ndcg_at_5": float("nan"),
                 "precision_at_5": 0.2,
             },
-            "health": {"unseen_evidence": 0.412},
+            "health": {"truncated_evidence": 0.412},
         }
         for i in range(count)
     ]

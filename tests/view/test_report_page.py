@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from made_sweep import found, made_sweep, words
 
+from harness.decision.findings import Findings
 from harness.errors import SettingError, StoreError
 from harness.report import found_out, write_report
-from harness.view.report.findings import Findings
 from harness.view.report.page import page, write_page
 
 HOSTILE = [

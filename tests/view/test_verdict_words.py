@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from made_sweep import made_sweep
 
-from harness.finished import FinishedSweep
+from harness.results.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
 from harness.view.caveats import listed
 from harness.view.verdict_words import limits, points, verdict_words
@@ -26,7 +26,7 @@ def standing(name, status, value, *, lo=None, hi=None, **more) -> Standing:
         Interval(0.7 + value, 0.65 + value, 0.75 + value),
         Interval(value, lo, hi),
         status,
-        more.pop("no_worse", False),
+        more.pop("non_inferior", False),
         0.0,
         **more,
     )
@@ -41,8 +41,8 @@ def verdict(*standings, **more) -> Verdict:
         "margin": 0.03,
         "winner": next((s.name for s in standings if s.status == "winner"), None),
         "standings": standings,
-        "questions_needed": None,
-        "detectable": None,
+        "required_sample_size": None,
+        "minimum_detectable_effect": None,
         "expected": None,
         "optimism": None,
     }
@@ -67,7 +67,7 @@ def test_without_a_winner_nobody_is_called_best(sweep):
         standing("b", "in play", -0.01),
         standing("c", "ruled out", -0.2, lo=-0.3, hi=-0.1),
     )
-    said = verdict_words(verdict(*rivals, questions_needed=1234), sweep)
+    said = verdict_words(verdict(*rivals, required_sample_size=1234), sweep)
     text = " ".join(said.sentences)
 
     assert (
@@ -84,7 +84,7 @@ def test_a_hopeless_number_of_questions_is_called_so(sweep):
     """Nobody is asked to write two million questions."""
     said = verdict_words(
         verdict(
-            standing("a", "in play", 0.001), standing("b", "in play", -0.001), questions_needed=2_000_000
+            standing("a", "in play", 0.001), standing("b", "in play", -0.001), required_sample_size=2_000_000
         ),
         sweep,
     )
@@ -97,7 +97,7 @@ def test_a_hopeless_number_of_questions_is_called_so(sweep):
 def test_cheaper_cells_that_are_shown_to_be_no_worse_are_named(sweep):
     """Being not ruled out is not enough to be recommended."""
     said = verdict_words(
-        verdict(standing("a", "in play", 0.01), standing("b", "in play", -0.01, no_worse=True)), sweep
+        verdict(standing("a", "in play", 0.01), standing("b", "in play", -0.01, non_inferior=True)), sweep
     )
 
     assert (
@@ -154,8 +154,8 @@ def test_many_truncated_cells_do_not_fill_the_page(sweep):
     cells = []
     for cell in [*sweep.cells, *sweep.cells]:
         health = dict(cell.content["health"]) | {
-            "unseen_tokens": 0.4,
-            "unseen_evidence": 0.5,
+            "truncated_tokens": 0.4,
+            "truncated_evidence": 0.5,
             "truncated_chunks": 7.0,
         }
         cells.append(replace(cell, content=dict(cell.content) | {"health": health}))

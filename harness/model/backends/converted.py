@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from harness.digest import file_sha256
+from harness.files.digest import file_sha256
 from harness.model.backends import Engine, Loaded, UnfitError, Wanted
 
 TOKENIZER, NOTE = "tokenizer.json", "note.json"

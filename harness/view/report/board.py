@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from harness.finished import FinishedSweep
+from harness.decision.findings import Findings
+from harness.results.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
-from harness.view.report.findings import Findings
 from harness.view.report.forest import forest
 from harness.view.table import Column, columns, legend, short
 from harness.view.verdict_words import limits, points
@@ -120,7 +120,7 @@ def _note(standing: Standing | None, verdict: Verdict | None) -> str:
         return ""
     if standing.same_as is not None:
         return f"same results as {standing.same_as}"
-    return "shown no worse" if standing.no_worse else ""
+    return "shown no worse" if standing.non_inferior else ""
 
 
 def _field(metric: str, value: float) -> Field:

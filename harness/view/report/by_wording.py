@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from harness.decision.findings import ByWording
 from harness.view.report.effects import is_clear
-from harness.view.report.findings import ByWording
 from harness.view.verdict_words import limits, points
 
 _SAID = {

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from harness.finished import FinishedSweep
+from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
 from harness.view.caveats import documents
 from harness.view.report.histogram import histogram

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness.finished import FinishedSweep
+from harness.results.finished import FinishedSweep
 
 
 class Field(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from harness.finished import FinishedCell
+from harness.results.finished import FinishedCell
 from harness.view.report.drawing import (
     LETTER,
     WIDTH,

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from harness.decision.findings import Findings
 from harness.errors import StoreError
-from harness.finished import FinishedSweep
-from harness.outcomes import rechunks
+from harness.results.finished import FinishedSweep
+from harness.results.scores import rechunks
 from harness.verdict import Verdict
 from harness.view.caveats import documents
 from harness.view.report import heat, shares
 from harness.view.report.board import board
 from harness.view.report.by_wording import depends, wordings
 from harness.view.report.effects import SHOWN, effect_groups
-from harness.view.report.findings import Findings
 from harness.view.report.golden_health import golden_health
 from harness.view.report.lines import left_grey, recall_lines
 from harness.view.report.palette import cell_css
@@ -146,8 +146,8 @@ def _tiles(sweep: FinishedSweep, verdict: Verdict | None) -> list[tuple[str, str
         tiles.append(
             (f"{status['ruled out']} of {len(verdict.standings)}", "ruled out", "at most 5% risk of an error")
         )
-        if verdict.detectable is not None:
-            figure, unit = in_points(verdict.detectable).split()
+        if verdict.minimum_detectable_effect is not None:
+            figure, unit = in_points(verdict.minimum_detectable_effect).split()
             tiles.append((figure, unit, "the difference such a set can show"))
         if verdict.expected is not None:
             tiles.append((f"{verdict.expected:.3f}", "expected score", "of the best, on new questions"))

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.finished import FinishedCell, FinishedSweep
 from harness.metrics.diagnosis import CAUSES
 from harness.records import IntArray
+from harness.results.finished import FinishedCell, FinishedSweep
 from harness.view.report.pieces import around, clipped, pieces
 from harness.view.report.shown_rows import Shown, first_ranks, places_of, question_ids, shown_rows
 

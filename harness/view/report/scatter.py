@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from harness.finished import FinishedCell
+from harness.results.finished import FinishedCell
 from harness.view.report.drawing import LETTER, Scale, dot, padded, picture, rule, ticks, written
 
 # Three of them stand side by side.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from harness.finished import FinishedSweep
 from harness.metrics.diagnosis import CAUSES
+from harness.results.finished import FinishedSweep
 from harness.view.profile import STAGES
 
 # The order in which a bar shows them, best first, and what each means.

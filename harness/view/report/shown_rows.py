@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.finished import FinishedCell, FinishedSweep
 from harness.records import IntArray
+from harness.results.finished import FinishedCell, FinishedSweep
 
 
 class Shown(NamedTuple):

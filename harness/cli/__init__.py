@@ -1,0 +1,1 @@
+"""What every command shares: words, values, configuration, messages."""

@@ -1,0 +1,144 @@
+"""Words of a command line into a configuration, with every mistake answered by a sentence."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from omegaconf import DictConfig, open_dict
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
+
+from harness.cli.hydra_errors import closest, explained, known_keys
+from harness.cli.words import Words, quote
+from harness.errors import SettingError
+from harness.paths import conf_folder, register_resolvers
+
+
+def parse(overrides: Sequence[str]) -> list[Override]:
+    """The overrides as Hydra reads them. Raises ``SettingError`` for a word that it can't read."""
+    parsed = []
+    for word in overrides:
+        try:
+            override = OverridesParser.create().parse_override(word)
+            parsed.append(override)
+        except HydraException as error:
+            key = word.partition("=")[0]
+            raise SettingError(
+                f"'{word}' can't be read as key=value. A value with blanks, commas, brackets or '=' must be quoted twice: "
+                f"\"{key}='...'\".",
+                key=key,
+            ) from error
+        key = override.get_key_element()
+        if override.is_add() and not (
+            key.lstrip("+").startswith("hydra") or (conf_folder() / key.lstrip("+")).is_dir()
+        ):
+            raise SettingError(
+                f"{word} would add a setting that nothing reads.{closest(key.lstrip('+'), known_keys())}",
+                key=key,
+            )
+    return parsed
+
+
+def axes(overrides: Sequence[str]) -> dict[str, list[str]]:
+    """Swept setting to its values, in the order of the command line; only those with more than one value."""
+    swept = {}
+    parsed = parse(overrides)
+    for key, n in Counter(override.get_key_element() for override in parsed).items():
+        if n > 1:
+            raise SettingError(
+                f"{key} is given {n} times; give it once, with commas under -m to compare values.", key=key
+            )
+    for override in parsed:
+        if override.is_sweep_override():
+            values = [_plain(value) for value in override.sweep_string_iterator()]
+            _refuse_axis(override.get_key_element(), values)
+            if len(values) > 1:
+                swept[override.get_key_element()] = values
+    return swept
+
+
+def _refuse_axis(key: str, values: Sequence[str]) -> None:
+    """Cells that would be the same, or be measured with different rulers (a tokenizer counts the budgets), are no comparison."""
+    twice = [value for value, n in Counter(values).items() if n > 1]
+    if twice:
+        raise SettingError(
+            f"{key} has the value {twice[0]} twice; every cell of a sweep must differ.", key=key
+        )
+    if len(values) > 1 and re.match(
+        r"(primary|primary_k|metrics|plan|profile|cache|tokenizer|tracker|experiment)(\.|$)", key
+    ):
+        raise SettingError(
+            f"{key} is the same for a whole sweep; give one value, not {', '.join(values)}.", key=key
+        )
+
+
+def _plain(value: str) -> str:
+    """A value without the quotes that it needs only on the command line."""
+    return value[1:-1].replace("\\'", "'") if len(value) > 1 and value[0] == value[-1] == "'" else value
+
+
+def combinations(overrides: Sequence[str]) -> list[list[str]]:
+    """Every combination of the swept values as a list of overrides, in the order in which Hydra runs them."""
+    lists = []
+    for override in parse(overrides):
+        if override.is_sweep_override():
+            key = override.get_key_element()
+            lists.append([f"{key}={value}" for value in override.sweep_string_iterator()])
+        else:
+            lists.append([override.input_line or ""])
+    return [list(combination) for combination in itertools.product(*lists)]
+
+
+class Composed(NamedTuple):
+    """One cell's configuration, the option chosen for each group, the words it came from, and the two output folders.
+
+    ``swept``: settings that the configuration itself sweeps over (``hydra.sweeper.params``), with their values as they would be typed.
+    """
+
+    config: DictConfig
+    choices: Mapping[str, str]
+    overrides: Sequence[str]
+    run_folder: Path
+    sweep_folder: Path
+    swept: Mapping[str, str]
+
+
+def composed(words: Words, overrides: Sequence[str]) -> Composed:
+    """The configuration that ``overrides`` (one value each) give, on top of the flags' config name and folder.
+
+    Raises ``SettingError`` for an unknown setting or option, a value that does not fit, a missing folder or a file that is no YAML.
+    """
+    register_resolvers()
+    extra = words.flag("--config-dir", "-cd")
+    name = words.flag("--config-name", "-cn") or "config"
+    folder, other = conf_folder(), None if extra is None else Path(extra).resolve()
+    if other is not None and not other.is_dir():
+        raise SettingError(f"--config-dir is {extra}, and there is no folder {other}. Check the spelling.")
+    folders = [folder] if other is None else [folder, other]
+    if other is not None and (other / f"{name.removesuffix('.yaml')}.yaml").is_file():
+        # The configuration itself is looked for in the first folder only.
+        folder, other = other, folder
+    search = [] if other is None else [f"hydra.searchpath=[{quote('file://' + str(other))}]"]
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(folder), version_base="1.3"):
+            config = compose(name, [*overrides, *search], return_hydra_config=True)
+        hydra = config.hydra
+        run_folder, sweep_folder = Path(str(hydra.run.dir)), Path(str(hydra.sweep.dir))
+        swept = {str(key): str(value) for key, value in (hydra.sweeper.get("params") or {}).items()}
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:  # Hydra's may be bare
+        raise explained(error, overrides, folders) from error
+    choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
+    with open_dict(config):
+        del config["hydra"]
+    return Composed(config, choices, list(overrides), run_folder, sweep_folder, swept)

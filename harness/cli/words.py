@@ -1,0 +1,117 @@
+"""A command line taken apart: flags, files and settings.
+
+All commands take the same ``key=value`` words. The sweep hands them on to Hydra's own entry; the others compose
+in ``harness.cli.compose``, since Hydra's entry refuses a word such as a file name.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.cli.hydra_errors import closest
+from harness.errors import SettingError
+
+# Values of these keys are paths, addresses or ids: text, whatever signs they hold.
+TEXT_KEY = re.compile(
+    r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$|^tracker\.experiment$"
+)
+
+# A key holds no blank: "minilm · k=5" is the name of a cell.
+SETTING = re.compile(r"[^\s=]*=")
+
+
+class Words(NamedTuple):
+    """A command line taken apart.
+
+    ``flags`` are Hydra's own (``-m``, ``--config-name`` and its value, ...), ``files`` the words that are existing files or hold
+    no ``=``, ``overrides`` the ``key=value`` words, quoted where Hydra would misread them.
+    """
+
+    flags: tuple[str, ...]
+    files: tuple[str, ...]
+    overrides: tuple[str, ...]
+
+    @property
+    def is_sweep(self) -> bool:
+        """True when ``-m`` or ``--multirun`` was given, wherever it stood."""
+        return "-m" in self.flags or "--multirun" in self.flags
+
+    def flag(self, *names: str) -> str | None:
+        """The value of a flag that takes one, such as ``--config-name``."""
+        for name in names:
+            for i, word in enumerate(self.flags):
+                if word == name:
+                    return self.flags[i + 1] if i + 1 < len(self.flags) else None
+                if word.startswith(name + "="):
+                    return word.partition("=")[2]
+        return None
+
+
+FLAGS_WITH_VALUE = {
+    "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c", "--experimental-rerun",
+}  # fmt: skip
+FLAGS = FLAGS_WITH_VALUE | {
+    "-m", "--multirun", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--shell-completion", "-sc", "--resolve",
+    "--run", "-r",
+}  # fmt: skip
+
+
+def check_flags(words: Words) -> None:
+    """Raises ``SettingError`` for a flag that does not exist, before anything is opened or recorded."""
+    values = {value for flag, value in itertools.pairwise(words.flags) if flag in FLAGS_WITH_VALUE}
+    for flag in words.flags:
+        if flag.partition("=")[0] not in FLAGS and flag not in values:
+            setting = flag.lstrip("-")
+            hint = f" A setting has no dash: {setting}." if "=" in setting else ""
+            raise SettingError(
+                f"{flag} is no flag.{hint or closest(flag, FLAGS)} See python -m harness --help."
+            )
+
+
+def take_apart(argv: Sequence[str], setting: re.Pattern[str] = SETTING) -> Words:
+    """Sorts the words of a command line; the order among flags and among overrides is kept. ``setting``: how an override begins."""
+    flags: list[str] = []
+    files: list[str] = []
+    overrides: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word.startswith("-"):
+            flags.append(word)
+            if word in FLAGS_WITH_VALUE:
+                flags.extend(itertools.islice(words, 1))
+        elif word.startswith("~") or (setting.match(word) and not Path(word).is_file()):
+            overrides.append(word)
+        else:
+            files.append(word)
+    is_sweep = "-m" in flags or "--multirun" in flags
+    return Words(tuple(flags), tuple(files), tuple(_quoted(word, is_sweep=is_sweep) for word in overrides))
+
+
+def _quoted(word: str, *, is_sweep: bool) -> str:
+    """The word as Hydra must see it: text values in quotes, a sweep over ``k`` as one list."""
+    key, _, value = word.partition("=")
+    if key == "k" and re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)+", value):
+        # Every k is read off one ranking: two values of k are one cell with a list, never two cells.
+        return f"k=[{value}]"
+    if (
+        not TEXT_KEY.search(key)
+        or key.startswith("hydra.")
+        or not value
+        or value in {"null", "???"}
+        or value[0] in "'\""
+    ):
+        return word
+    parts = value.split(",") if is_sweep and not Path(value).exists() else [value]
+    return f"{key}={','.join(quote(part) for part in parts)}"
+
+
+def quote(text: str) -> str:
+    """``text`` in single quotes, by the rules of Hydra's grammar."""
+    # Backslashes count as escapes only before a quote, the closing one included.
+    escaped = re.sub(r"(\\*)'", lambda m: m[1] * 2 + r"\'", text)
+    tail = len(escaped) - len(escaped.rstrip("\\"))
+    return "'" + escaped + "\\" * tail + "'"

@@ -1,0 +1,155 @@
+"""Which passages questions are written about, and in which order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+
+import numpy as np
+
+from harness.errors import SettingError
+from harness.questions.generate import Excerpt, Passage
+from harness.questions.generate.combining import Partners
+from harness.questions.generate.copies import with_copies
+from harness.questions.generate.paragraphs import excerpts_of
+from harness.questions.generate.turns import turns, uniform
+from harness.records import Document
+from harness.text.words import size
+
+
+class Choice:
+    """Passages of ``documents`` in a fixed order that depends on them, ``seed`` and ``weights`` alone.
+
+    Asking for more passages never changes the first ones, and the order of ``documents`` does not matter. A file's share grows with the
+    square root of its text, and no file has a third turn before each had one. ``weights``: traffic by document id, which then decides
+    alone; documents without one have the smallest that is given, and those of weight 0 are left out. ``pairs``: share of any first
+    passages that have two excerpts, as far as the documents give them; more than the fifth that is wanted, since more of them fail.
+
+    Of excerpts that are copies of each other, one is asked about; the others come last, and those that are the same word for word never.
+    Raises ``SettingError`` for a share outside [0, 1].
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        seed: int = 0,
+        weights: Mapping[str, float] | None = None,
+        pairs: float = 0.3,
+    ) -> None:
+        if not 0 <= pairs <= 1:
+            raise SettingError(
+                f"generator.pairs is {pairs}; a share from 0 to 1 is expected.", key="generator.pairs"
+            )
+        self._seed, self._weights, self._pairs = seed, weights, pairs
+        self._documents = sorted(documents, key=lambda document: document.doc_id)
+        own = with_copies(excerpts_of(self._documents))
+        self._excerpts = [excerpt for excerpts in own for excerpt in excerpts]
+        self._counts = np.array([len(excerpts) for excerpts in own], np.int64)
+        self._made: list[Passage] = []
+        self._more = self._passages()
+
+    @property
+    def excerpts(self) -> Sequence[Excerpt]:
+        """All excerpts by document id and place: how many different passages there can be, about."""
+        return self._excerpts
+
+    @property
+    def silent(self) -> list[str]:
+        """Ids of the documents that hold nothing to ask about."""
+        return [
+            document.doc_id
+            for document, count in zip(self._documents, self._counts, strict=True)
+            if not count
+        ]
+
+    def first(self, n: int) -> list[Passage]:
+        """The first ``n`` passages; fewer when the documents have no more."""
+        self._made += islice(self._more, max(0, n - len(self._made)))
+        return self._made[:n]
+
+    def __iter__(self) -> Iterator[Passage]:
+        """All passages in order, made as they are asked for."""
+        at = 0
+        while len(self.first(at + 1)) > at:
+            yield self._made[at]
+            at += 1
+
+    def _passages(self) -> Iterator[Passage]:
+        partners = Partners(
+            self._excerpts, {document.doc_id: document for document in self._documents}, self._seed
+        )
+        made, paired = 0, 0
+        used: dict[int, set[int]] = defaultdict(set)
+        ids: set[str] = set()
+        for at, is_last in self._singles():
+            other = None
+            if not is_last and paired < math.ceil(self._pairs * (made + 1)):
+                other = partners.of(at, frozenset(used[at]))
+            if other is not None:
+                used[at].add(other)
+                used[other].add(at)
+            together = [at] if other is None else sorted((at, other))
+            passage = _passage([self._excerpts[each] for each in together])
+            if passage.passage_id not in ids:
+                ids.add(passage.passage_id)
+                made += 1
+                paired += other is not None
+                yield passage
+
+    def _singles(self) -> Iterator[tuple[int, bool]]:
+        """Positions of excerpts in the order of their turns, and whether it is one of the copies that come last."""
+        begins = np.cumsum(self._counts) - self._counts
+        queues = [
+            deque(sorted(range(begin, begin + count), key=self._chance))
+            for begin, count in zip(begins.tolist(), self._counts.tolist(), strict=True)
+        ]
+        covered: dict[tuple[str, int], set[str]] = defaultdict(set)
+        late: list[int] = []
+        for document in self._turns():
+            while queues[document]:
+                at = queues[document].popleft()
+                excerpt = self._excerpts[at]
+                told = covered[excerpt.doc_id, excerpt.start]
+                if not told:
+                    self._cover(excerpt, covered)
+                    yield at, False
+                    break
+                late += [] if _same(excerpt) in told else [at]
+        done: set[str] = set()
+        for at in late:
+            words = _same(self._excerpts[at])
+            if words not in done | covered[self._excerpts[at].doc_id, self._excerpts[at].start]:
+                done.add(words)
+                yield at, True
+
+    def _cover(self, excerpt: Excerpt, covered: dict[tuple[str, int], set[str]]) -> None:
+        for each in chain((excerpt,), excerpt.copies):
+            covered[each.doc_id, each.start].add(_same(excerpt))
+
+    def _chance(self, at: int) -> float:
+        return uniform(self._seed, self._excerpts[at].doc_id, self._excerpts[at].text)
+
+    def _turns(self) -> Iterator[int]:
+        doc_ids = [document.doc_id for document in self._documents]
+        if self._weights is None:
+            of_document: dict[str, int] = defaultdict(int)
+            for excerpt in self._excerpts:
+                of_document[excerpt.doc_id] += size(excerpt.text)
+            shares = np.sqrt(np.array([of_document[doc_id] for doc_id in doc_ids], np.float64))
+        else:
+            least = min((weight for weight in self._weights.values() if weight > 0), default=1.0)
+            shares = np.array([self._weights.get(doc_id, least) for doc_id in doc_ids], np.float64)
+        yield from turns(doc_ids, self._counts, shares, self._seed, evenly=self._weights is None).tolist()
+
+
+def _same(excerpt: Excerpt) -> str:
+    return " ".join(excerpt.text.split())
+
+
+def _passage(excerpts: Sequence[Excerpt]) -> Passage:
+    told = json.dumps([[excerpt.doc_id, excerpt.text] for excerpt in excerpts])
+    return Passage(hashlib.blake2b(told.encode(), digest_size=16).hexdigest(), tuple(excerpts))

@@ -1,0 +1,146 @@
+"""What calls cost: the table of prices, an estimate before, a bound that no call exceeds, and a budget that holds."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from omegaconf import OmegaConf
+
+from harness.errors import SettingError
+from harness.paths import conf_folder
+from harness.questions.generate.prompt import Request
+
+_MILLION = 1_000_000
+# The form of the answer is put before the request as text of the API's own.
+_TOKENS_BESIDE = 500
+_USUAL_ANSWER = 90  # tokens: a question of 15 words and a quote of 25, in JSON
+_OTHER_CHARS_PER_TOKEN = 2.7
+
+
+class Price(NamedTuple):
+    """Dollars per million tokens read and written (for a batch: already less), the day of the table, and characters a token has on average."""
+
+    dollars_in: float
+    dollars_out: float
+    date: str
+    chars_per_token: float
+
+    def dollars(self, tokens_in: int, tokens_out: int) -> float:
+        """What so many tokens cost."""
+        return (tokens_in * self.dollars_in + tokens_out * self.dollars_out) / _MILLION
+
+    def worst(self, request: Request) -> float:
+        """Dollars that a call can't exceed: a token has at least one byte, and the answer its limit."""
+        return self.dollars(len(_text(request).encode()) + _TOKENS_BESIDE, request.max_tokens)
+
+
+class Estimate(NamedTuple):
+    """What calls will cost as far as one can tell before, and what they can cost at most."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    dollars: float
+    at_most: float
+
+
+def estimate(requests: Sequence[Request], price: Price) -> Estimate:
+    """Tokens from characters, answers of usual length; calls that repeat a rejected answer come on top."""
+    chars = sum(len(_text(request)) for request in requests)
+    tokens_in = round(chars / price.chars_per_token)
+    tokens_out = _USUAL_ANSWER * len(requests)
+    return Estimate(
+        len(requests),
+        tokens_in,
+        tokens_out,
+        price.dollars(tokens_in, tokens_out),
+        sum(price.worst(request) for request in requests),
+    )
+
+
+def price_of(
+    model: str, *, price_in: float | None = None, price_out: float | None = None, batch: bool = False
+) -> Price:
+    """The price of ``model`` by ``conf/prices.yaml``, or as given. Raises ``SettingError`` where neither says it."""
+    table = OmegaConf.load(conf_folder() / "prices.yaml")
+    listed = table.models.get(model) or table.models.get(re.sub(r"-\d{8}$", "", model))
+    if (price_in is None) != (price_out is None):
+        missing = "price_in" if price_in is None else "price_out"
+        raise SettingError(
+            f"generator.{missing} is missing; give both prices, or neither.", key=f"generator.{missing}"
+        )
+    if listed is None and price_in is None:
+        known = ", ".join(sorted(map(str, table.models)))
+        raise SettingError(
+            f"generator.model is {model}, and conf/prices.yaml has no price for it (it has: {known}). Give generator.price_in=DOLLARS "
+            "and generator.price_out=DOLLARS, per million tokens.",
+            key="generator.model",
+        )
+    chars = float(listed.chars_per_token) if listed else _OTHER_CHARS_PER_TOKEN
+    share = float(table.batch) if batch else 1.0
+    dollars_in = float(listed["in"]) if price_in is None else price_in
+    dollars_out = float(listed["out"]) if price_out is None else price_out
+    date = str(table.date) if price_in is None else "given"
+    return Price(dollars_in * share, dollars_out * share, date, chars)
+
+
+class BudgetReachedError(SettingError):
+    """The next call could exceed ``generator.budget_usd``."""
+
+
+class Budget:
+    """Dollars that may be spent, ``spent`` before included; ``limit`` None is no limit. May be used by several threads.
+
+    What is in flight counts at its worst: the limit holds whatever comes back.
+    """
+
+    def __init__(self, limit: float | None, spent: float) -> None:
+        self.limit = limit
+        self.spent = spent
+        self._in_flight = 0.0
+        self._calls = 0
+        self._changed = threading.Condition()
+
+    def fits(self, dollars: float) -> bool:
+        """Whether so much more could be spent now."""
+        return self.limit is None or self.spent + self._in_flight + dollars <= self.limit
+
+    def reserve(self, dollars: float) -> None:
+        """Counts a call that is about to be made; waits for calls in flight where they decide whether it fits.
+
+        Raises ``BudgetReachedError`` when it does not fit.
+        """
+        with self._changed:
+            while not self.fits(dollars):
+                if not self._calls:
+                    raise BudgetReachedError(self._reached(dollars), key="generator.budget_usd")
+                self._changed.wait()
+            self._in_flight += dollars
+            self._calls += 1
+
+    def settle(self, reserved: float, spent: float) -> None:
+        """A call has come back: what it really cost takes the place of what was reserved."""
+        with self._changed:
+            self._calls -= 1
+            self._in_flight = self._in_flight - reserved if self._calls else 0.0
+            self.spent += spent
+            self._changed.notify_all()
+
+    def _reached(self, dollars: float) -> str:
+        return (
+            f"generator.budget_usd is {self.limit:g}; this set has cost ${self.spent:.4f} so far, and the next call could cost up to "
+            f"${dollars:.4f}. Everything answered is kept; raise generator.budget_usd to go on from here."
+        )
+
+
+def _text(request: Request) -> str:
+    """All text that is sent."""
+    return (
+        str(request.body["system"])
+        + "".join(str(turn["content"]) for turn in request.body["messages"])
+        + json.dumps(request.body["output_config"])
+    )

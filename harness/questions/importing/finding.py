@@ -1,0 +1,118 @@
+"""The evidence of questions as they were asked, looked for in the documents."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from harness.golden import State
+from harness.golden.anchoring import check_units, reason_of
+from harness.golden.gold_ids import chunks_at, questions_of
+from harness.golden.parse import Draft
+from harness.questions.importing import Asked, Refused
+from harness.records import Document, Evidence, Question
+
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # what follows the dot in "v1.2" is none
+
+
+class Found(NamedTuple):
+    """Questions with their evidence in the documents (ids as given, maybe empty), and rows whose evidence is not there.
+
+    ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were given and as they are.
+    """
+
+    questions: list[Question]
+    refused: list[Refused]
+    states: Counter[State]
+    completed: Mapping[str, str]
+
+
+def find(asked: Sequence[Asked], documents: Sequence[Document], chunks: Sequence[str] | None = None) -> Found:
+    """Every question whose whole evidence stands in ``documents``; of any other, the reason.
+
+    ``chunks`` is the list that gold ids count in, where there is one. A document named without its folder or its extension is found
+    if there is only one such. White space does not matter, nor do copies of a text that was cut from a document.
+    """
+    completed: dict[str, str] = {}
+    beyond = {
+        i
+        for i, question in enumerate(asked)
+        if chunks is not None and any(p >= len(chunks) for p in question.positions)
+    }
+    drafts = _drafts(
+        [question._replace(positions=()) if i in beyond else question for i, question in enumerate(asked)],
+        documents,
+        completed,
+    )
+    questions, no_documents = questions_of(drafts, chunks, documents)
+    checked = check_units([question.evidence for question in questions], documents, no_documents)
+    found = Found([], [], Counter(unit.state for units in checked for unit in units), completed)
+    for i, (question, units) in enumerate(zip(questions, checked, strict=True)):
+        reason = reason_of(units)
+        if i in beyond:
+            reason = f"gold_id is beyond the {len(chunks or ()):,} texts of golden.chunks, counted from 0."
+        if reason:
+            found.refused.extend(Refused(row, reason, question.question_id) for row in asked[i].rows)
+        else:
+            evidence = _distinct([unit.evidence for unit in units if unit.evidence])
+            found.questions.append(replace(question, evidence=evidence))
+    return found
+
+
+def _drafts(asked: Sequence[Asked], documents: Sequence[Document], completed: dict[str, str]) -> list[Draft]:
+    """The questions as a golden file would have them, texts of chunks as the spans where they stand."""
+    names = _short_names(documents)
+    texts = list(dict.fromkeys(text for question in asked for text in question.chunks))
+    spans = chunks_at(range(len(texts)), texts, documents)
+    at = {text: spans[i] for i, text in enumerate(texts)}
+    drafts = []
+    for i, question in enumerate(asked):
+        evidence = [_named(place, names, completed) for place in question.evidence]
+        evidence += [at[text] for text in question.chunks]
+        source = question.source or "import"
+        drafts.append(
+            Draft(
+                i,
+                question.question_id,
+                question.text,
+                tuple(evidence),
+                question.positions,
+                source,
+                question.provenance,
+            )
+        )
+    return drafts
+
+
+def _distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Each place once: two rows may give the same."""
+    distinct: dict[tuple[str, int | None, int | None], Evidence] = {}
+    for unit in evidence:
+        distinct.setdefault((unit.doc_id, unit.start, unit.end), unit)
+    return tuple(distinct.values())
+
+
+def _short_names(documents: Sequence[Document]) -> dict[str, str | None]:
+    """What else a document may be called, to its id; None where several may be meant."""
+    called: dict[str, set[str]] = defaultdict(set)
+    for document in documents:
+        doc_id = document.doc_id
+        name = doc_id.rpartition("/")[2]
+        for short in (doc_id, name, _EXTENSION.sub("", doc_id), _EXTENSION.sub("", name)):
+            called[short.casefold()].add(doc_id)
+    return {short: next(iter(ids)) if len(ids) == 1 else None for short, ids in called.items() if short}
+
+
+def _named(place: Evidence, names: Mapping[str, str | None], completed: dict[str, str]) -> Evidence:
+    doc_id = place.doc_id
+    if doc_id and names.get(doc_id.casefold()) != doc_id:
+        short = doc_id.replace("\\", "/").removeprefix("./").casefold()
+        known = names.get(short)
+        if known:
+            completed[doc_id] = known
+            place = replace(place, doc_id=known)
+    others = tuple(_named(other, names, completed) for other in place.alternatives)
+    return replace(place, alternatives=others) if others else place

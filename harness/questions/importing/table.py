@@ -1,0 +1,128 @@
+"""Tables as spreadsheets and programs write them: any usual delimiter, line breaks inside quotation marks, with or without a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from harness.questions.importing.columns import meanings
+
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLE_CHARACTERS = 50_000
+_SAMPLE_RECORDS = 20
+_EXCEL = re.compile(r"sep=(.)\r?\n")  # a first line that Excel writes and reads
+
+
+class Record(NamedTuple):
+    """One record of a table: the line on which it begins, and its cells. ``is_sound``: False for a line that is no record."""
+
+    line: int
+    cells: list[str]
+    is_sound: bool = True
+
+
+class Table(NamedTuple):
+    """A table's delimiter, the names of its columns (none where there is no header), and its records below the header."""
+
+    delimiter: str
+    columns: tuple[str, ...]
+    records: list[Record]
+
+    @property
+    def parted(self) -> str:
+        """How its cells are parted, in words."""
+        return f"parted by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
+
+
+def read_table(text: str, *, delimiter: str | None = None, has_header: bool | None = None) -> Table:
+    """The table in ``text``. A first row that names a question is a header, unless ``has_header`` says otherwise.
+
+    A record with a quotation mark that is never closed, or more cells than there are columns, does not swallow the lines after it: its
+    first line is taken alone.
+    """
+    lines_before = 0
+    if mark := _EXCEL.match(text):
+        delimiter, text, lines_before = mark[1], text[mark.end() :], 1
+    chosen = delimiter or _delimiter(text)
+    first = next(_records(text, chosen, None), None)
+    if first is None:
+        return Table(chosen, (), [])
+    width = len(first.cells)
+    is_header = "question" in meanings(first.cells) if has_header is None else has_header
+    records = [record._replace(line=record.line + lines_before) for record in _records(text, chosen, width)]
+    if not is_header:
+        return Table(chosen, (), records)
+    columns = tuple(name.strip() or f"column_{i}" for i, name in enumerate(first.cells, start=1))
+    return Table(chosen, columns, records[1:])
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that gives the most columns with a known name, then the one that cuts every row into as many cells."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    return max(_DELIMITERS, key=lambda delimiter: _fitness(sample, delimiter))
+
+
+def _fitness(sample: str, delimiter: str) -> tuple[int, float, int]:
+    rows = []
+    for record in _records(sample, delimiter, None):
+        rows.append(record.cells)
+        if len(rows) == _SAMPLE_RECORDS:
+            break
+    if not rows:
+        return 0, 0.0, 0
+    known = len(meanings(rows[0])) if "question" in meanings(rows[0]) and len(rows[0]) > 1 else 0
+    cells, count = Counter(map(len, rows)).most_common(1)[0]
+    # Two columns are what people write by hand; a comma in every question must not look like a third.
+    return known, count / len(rows) if cells > 1 else 0.0, -cells
+
+
+def _records(text: str, delimiter: str, width: int | None) -> Iterator[Record]:
+    """The records that are not blank. With a ``width``, those that run over lines must have so many cells."""
+    lines = io.StringIO(text, newline="").readlines()
+    at = 0
+    with _any_size():
+        while at < len(lines):
+            cells, taken = _one(lines, at, delimiter)
+            if cells is None or (taken > 1 and width is not None and len(cells) != width):
+                cells, taken = _line_alone(lines[at], delimiter, width)
+            is_sound = cells is not None
+            if cells is None:
+                yield Record(at + 1, [lines[at].rstrip("\r\n")], is_sound)
+            elif any(cell.strip() for cell in cells):
+                yield Record(at + 1, cells, is_sound)
+            at += taken
+
+
+def _one(lines: Sequence[str], at: int, delimiter: str) -> tuple[list[str] | None, int]:
+    """The record that begins on line ``at``, and over how many lines it runs; None for one that is never closed."""
+    reader = csv.reader((lines[i] for i in range(at, len(lines))), delimiter=delimiter, strict=True)
+    try:
+        return next(reader, []), reader.line_num
+    except csv.Error:
+        return None, 1
+
+
+def _line_alone(line: str, delimiter: str, width: int | None) -> tuple[list[str] | None, int]:
+    """One line whose quotation marks are no marks of a table; None when it does not have the right number of cells so either."""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        with suppress(csv.Error):
+            cells = next(csv.reader([line], delimiter=delimiter, quoting=quoting), [])
+            if not any("\n" in cell for cell in cells) and (width is None or len(cells) == width):
+                return cells, 1
+    return None, 1
+
+
+@contextmanager
+def _any_size() -> Iterator[None]:
+    """Lets cells be of any size; the limit is the whole process's."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -1,0 +1,1 @@
+"""Finished cells and sweeps on disk: written, found, and read again."""

@@ -1,0 +1,107 @@
+"""The results of a finished sweep as the numbers that a verdict is made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from harness.cli.hydra_errors import closest
+from harness.errors import SettingError
+from harness.records import Kind
+from harness.results.finished import FinishedCell, FinishedSweep
+from harness.verdict import Outcomes
+
+_AT_ROWS = re.compile(r"(.+_at_)\d+")
+
+
+class Compared(NamedTuple):
+    """What is compared: the numbers, the questions' ids in their order, and the metric of each cell (its k may differ)."""
+
+    outcomes: Outcomes
+    question_ids: tuple[str, ...]
+    metrics: Mapping[str, str]
+
+
+def compared(
+    sweep: FinishedSweep,
+    metric: str,
+    cells: Sequence[FinishedCell] | None = None,
+    ks: Mapping[str, int] | None = None,
+) -> Compared:
+    """The metric of every question in ``cells`` (default: all of the sweep's).
+
+    ``ks``: cell name to the k it is measured at, where a context budget gives each cell its own; it replaces the k in the metric's name.
+    Questions for which the metric is not defined (another kind) are left out. Raises ``SettingError`` for a metric that is not there, or that
+    can't be compared between these cells.
+    """
+    chosen = list(sweep.cells if cells is None else cells)
+    metrics = {cell.name: _at(metric, None if ks is None else ks.get(cell.name)) for cell in chosen}
+    columns = [_column(cell, metrics[cell.name]) for cell in chosen]
+    values = np.stack(columns)
+    defined = ~np.isnan(values)
+    kept = defined.any(axis=0)
+    if not kept.any():
+        raise SettingError(f"{metric} has no value for any question of this sweep.", key="metric")
+    if not defined[:, kept].all():
+        raise SettingError(
+            f"{metric} has a value for some questions in one cell and not in another; they can't be compared by it.",
+            key="metric",
+        )
+    _refuse_row_metric(chosen, metric)
+    first = chosen[0].questions
+    _, clusters = np.unique(first["cluster"][kept].astype(str), return_inverse=True)
+    names = tuple(cell.name for cell in chosen)
+    ids = tuple(str(question_id) for question_id in first["question_id"][kept])
+    costs = np.array(
+        [cell.content["metrics"].get(f"context_tokens_at_{sweep.k}", 0.0) for cell in chosen], np.float64
+    )
+    return Compared(Outcomes(names, values[:, kept], clusters.astype(np.int64), costs), ids, metrics)
+
+
+def rechunks(cells: Sequence[FinishedCell]) -> bool:
+    """True when the cells cut the documents differently; a retriever with chunks of its own does."""
+    return len({_cut_by(cell.content) for cell in cells}) > 1
+
+
+def _cut_by(content: Mapping[str, Any]) -> str:
+    """What made a cell's chunks. Where chunks came with the answers, nobody counted those of the index."""
+    config = content["config"]
+    return str(config.get("chunker") if "chunks" in content["health"] else config["retriever"])
+
+
+def scored_under(metric: str, kinds: Collection[Kind]) -> tuple[Kind, str]:
+    """The kind of question that a flat name speaks of, and the metric's own name: ``document_`` marks one where there are both kinds."""
+    if metric.startswith("document_"):
+        return "document", metric.removeprefix("document_")
+    return ("span" if "span" in kinds else "document"), metric
+
+
+def _at(metric: str, k: int | None) -> str:
+    found = _AT_ROWS.fullmatch(metric)
+    return metric if k is None or found is None else f"{found[1]}{k}"
+
+
+def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    kinds = cell.questions["kind"].astype(str)
+    kind, name = scored_under(metric, cast(set[Kind], set(kinds)))
+    if name not in cell.questions:
+        known = [key for key, column in cell.questions.items() if column.dtype.kind == "f"]
+        raise SettingError(
+            f"{metric} was not measured in {cell.name}.{closest(metric, known)} Metrics at other k or budgets need a new sweep.",
+            key="metric",
+        )
+    return np.where(kinds == kind, cell.questions[name].astype(np.float64), np.nan)
+
+
+def _refuse_row_metric(cells: Sequence[FinishedCell], metric: str) -> None:
+    plain = _at(metric.removeprefix("document_"), None)
+    independent = cells[0].content["chunk_independent"]
+    if plain not in independent and rechunks(cells):
+        raise SettingError(
+            f"{metric} depends on how the text was cut, and these cells cut it differently: it can't decide between them. "
+            f"Metrics that can: {', '.join(name for name in independent if '_at_' in name)[:200]}.",
+            key="metric",
+        )

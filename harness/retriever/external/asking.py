@@ -1,0 +1,197 @@
+"""A retriever with chunks of its own in the place of a built one.
+
+A live system may change at any time, so nothing that it says is kept from one sweep to the next; within a cell every question is asked
+once, and again only where the answer must be deeper.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from harness.errors import SettingError
+from harness.records import Chunks, FloatArray, IntArray, Kind, Question, Ranking
+from harness.retriever import Answer, OwnRetriever, Row
+from harness.retriever.external.locating import Located, key, locate
+from harness.retriever.external.pool import pool
+from harness.retriever.external.problems import Problems, problems
+from harness.text.tokens import Tokenizer, TokenMap
+
+# No retriever is asked for more rows: no token budget needs them.
+MOST_ROWS = 1600
+_EVERYTHING = 2**62
+# Rows a question's latency is measured with: what a user's retriever usually asks for.
+_LATENCY_DEPTH = 10
+
+
+class Brought(NamedTuple):
+    """What came back, as chunks with the token maps of their documents, and what was wrong with it."""
+
+    chunks: Chunks
+    tokens: Sequence[TokenMap]
+    problems: Problems
+
+
+class Depth(Protocol):
+    """What the metrics say of how many rows they need."""
+
+    def depth(self, ks: Sequence[int], rows: int) -> int:
+        """Rows to ask for at first, at most ``rows``."""
+        ...
+
+    def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
+        """Whether ``ranking`` fills every budget."""
+        ...
+
+
+class ExternalRetriever:
+    """Stands where a built retriever stands. First it must ``bring`` chunks; then it ranks them, for the questions that it was asked.
+
+    The order is that of the answers. Scores decide nothing: where they are missing, no numbers or not in that order, they are -1, -2, ...
+    """
+
+    uses_model = False
+
+    def __init__(self, retriever: OwnRetriever, tokenizer: Tokenizer) -> None:
+        self._retriever = retriever
+        self._tokenizer = tokenizer
+        self._answers: dict[str, Answer] = {}
+        self._located: dict[Row, Located] = {}
+
+    def bring(
+        self,
+        questions: Mapping[Kind, Sequence[Question]],
+        chunks: Chunks,
+        tokens: Sequence[TokenMap],
+        ks: Sequence[int],
+        metrics: Depth,
+    ) -> Brought:
+        """Asks every question, deep enough for every k and budget. Of ``chunks`` the documents are used, which ``tokens`` maps.
+
+        Raises ``SettingError`` when no question is answered, no row is in any document, or ``retriever.depth`` is below the largest k.
+        """
+        depth, open_ = (
+            self._first_depth(ks, metrics),
+            {q.text: q for of_kind in questions.values() for q in of_kind},
+        )
+        asked = list(open_)
+        while open_:
+            self._ask(list(open_), depth)
+            rows = [row for text in asked for row in self._answers[text].rows]
+            self._located |= locate((row for row in rows if key(row) not in self._located), chunks.documents)
+            self._refuse_nothing(asked, rows, chunks)
+            self._pool = pool(rows, self._located, chunks.documents, tokens, self._tokenizer)
+            self._ranked: dict[tuple[str, bool], list[tuple[int, float]]] = {}
+            if self._retriever.depth or depth >= MOST_ROWS:
+                break
+            open_ = {text: q for text, q in open_.items() if not self._is_enough(q, depth, ks, metrics)}
+            depth = min(2 * depth, MOST_ROWS)
+        wrong = problems(questions, self._answers, self._located, max(ks))
+        return Brought(self._pool.chunks, self._pool.tokens, wrong)
+
+    def build(self, chunks: Chunks, model: object, index: object) -> None:
+        """Nothing: theirs is built."""
+
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """The first ``depth`` rows of each answer; with ``groups``, documents by their first row. A chunk that came back twice stands there twice."""
+        rows = np.full((len(questions), depth), -1, np.int64)
+        scores = np.full((len(questions), depth), -np.inf, np.float32)
+        for i, question in enumerate(questions):
+            ordered = self._in_order(question, documents=groups is not None)[:depth]
+            rows[i, : len(ordered)] = [row for row, _ in ordered]
+            scores[i, : len(ordered)] = [score for _, score in ordered]
+        return Ranking(rows, scores)
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
+    ) -> IntArray:
+        """Rank of the best relevant row among all that came back; 0 where none did."""
+        ranks = np.zeros(len(questions), np.int64)
+        for i, (question, rows) in enumerate(zip(questions, relevant, strict=True)):
+            wanted = set(rows.tolist())
+            ordered = enumerate(self._in_order(question, documents=groups is not None), start=1)
+            ranks[i] = next((rank for rank, (row, _) in ordered if row in wanted), 0)
+        return ranks
+
+    def encoded(self) -> None:
+        """None: what a model of theirs saw is not known."""
+
+    def measurements(self) -> Mapping[str, float]:
+        """Nothing was built here, and how large their index is, is not known."""
+        return {"index_seconds": 0.0, "index_mb": float("nan")}
+
+    def search_ms(self, questions: Sequence[str]) -> FloatArray:
+        """Milliseconds for each question alone, there and back, with ten rows; nan for one that fails."""
+        taken = []
+        for question in questions:
+            started = time.perf_counter()
+            (answer,) = self.answer(question)
+            taken.append(float("nan") if answer.error else 1000 * (time.perf_counter() - started))
+        return np.array(taken, np.float64)
+
+    def answer(self, question: str) -> list[Answer]:
+        """One question as it would be asked in production; nothing is remembered."""
+        return self._retriever.ask([question], min(_LATENCY_DEPTH, self._retriever.depth or _LATENCY_DEPTH))
+
+    def _first_depth(self, ks: Sequence[int], metrics: Depth) -> int:
+        given = self._retriever.depth
+        if given is not None and given < max(ks):
+            raise SettingError(
+                f"retriever.depth is {given}, and k goes to {max(ks)}: a metric at k needs k rows. Set k={given} or a greater depth.",
+                key="retriever.depth",
+            )
+        return given or metrics.depth(ks, _EVERYTHING)
+
+    def _ask(self, questions: Sequence[str], depth: int) -> None:
+        for text, answer in zip(questions, self._retriever.ask(questions, depth), strict=True):
+            # What was answered before stands, if it can't be had deeper.
+            if not answer.error or text not in self._answers:
+                self._answers[text] = answer
+
+    def _is_enough(self, question: Question, depth: int, ks: Sequence[int], metrics: Depth) -> bool:
+        """Every budget is filled, or for whole documents the largest k; or no more came back than this."""
+        if len(self._answers[question.text].rows) < depth:
+            return True
+        if question.kind == "document":
+            return len(self._in_order(question.text, documents=True)) >= max(ks)
+        return metrics.is_deep_enough(self._pool.chunks, self.search([question.text], depth))
+
+    def _in_order(self, question: str, *, documents: bool) -> list[tuple[int, float]]:
+        """The whole answer as pairs of row and score."""
+        if (question, documents) not in self._ranked:
+            rows = self._answers[question].rows
+            keys = [key(row) for row in rows]
+            places = [self._pool.row(row, self._located[row], documents=documents) for row in keys]
+            ordered = list(zip(places, _scores(rows, places), strict=True))
+            first = dict(reversed(ordered)) if documents else {}
+            best = dict.fromkeys(places) if documents else {}
+            self._ranked[question, documents] = [(doc, first[doc]) for doc in best] if documents else ordered
+        return self._ranked[question, documents]
+
+    def _refuse_nothing(self, asked: Sequence[str], rows: Sequence[Row], chunks: Chunks) -> None:
+        """A score of 0 because nobody was there, or because ids are others, would be wrong and not bad."""
+        name = self._retriever.name
+        if all(self._answers[text].error for text in asked):
+            raise SettingError(
+                f"{name} answered none of the {len(asked):,} questions. The first: {self._answers[asked[0]].error}.",
+                key="retriever",
+            )
+        if rows and all(self._located[key(row)].doc < 0 for row in rows):
+            ids = ", ".join(document.doc_id for document in chunks.documents[:3])
+            raise SettingError(
+                f"None of the {len(rows):,} rows that {name} gave is in these documents. The first has the id {rows[0].id!r}: "
+                f"{self._located[key(rows[0])].reason}. Documents have ids such as {ids}.",
+                key="retriever",
+            )
+
+
+def _scores(given: Sequence[Row], places: Sequence[int]) -> list[float]:
+    """The given scores where they agree with the order, equal ones with the smaller row first; else -1, -2, ..."""
+    scores = [float("nan") if row.score is None else float(np.float32(row.score)) for row in given]
+    order = [(-score, place) for score, place in zip(scores, places, strict=True)]
+    if np.isfinite(scores).all() and order == sorted(order):
+        return scores
+    return [-float(rank) for rank in range(1, len(given) + 1)]

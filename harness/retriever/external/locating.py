@@ -1,0 +1,117 @@
+"""Rows of a foreign retriever as spans of the documents: by id, by offsets, or by the text alone.
+
+White space does not count when texts are compared or looked for. What can't be found is said to be so, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from harness.records import Document
+from harness.retriever import Row
+from harness.text.spans import Span, find_spans, squeezed
+
+# "refunds.md:120-480", "refunds.md#120-480": a document's id with the offsets of a chunk.
+_CHUNK_ID = re.compile(r"(.+)[:#](\d+)-(\d+)", re.DOTALL)
+# Two places are enough to know that there are several.
+_PLACES = 2
+
+
+class Located(NamedTuple):
+    """Where a row stands. ``doc``: the position of its document, -1 where there is none. ``span``: None where the text can't be found.
+
+    ``is_ambiguous``: the text stands in several places, of which this is the first. ``reason``: why there is no span.
+    """
+
+    doc: int
+    span: Span | None
+    is_ambiguous: bool = False
+    reason: str = ""
+
+
+def key(row: Row) -> Row:
+    """What decides where a row stands: all but its score."""
+    return row._replace(score=None)
+
+
+def locate(rows: Iterable[Row], documents: Sequence[Document]) -> dict[Row, Located]:
+    """Of each distinct row (by its ``key``) where it stands.
+
+    An id is a document's, or a document's with offsets (``doc:start-end``, ``doc#start-end``). Offsets count where they lie in the
+    document and the row's text, if any, holds the text there or is part of it; else the text is looked for, in its document first and then in all. An id
+    alone is the whole document.
+    """
+    index = {document.doc_id: i for i, document in enumerate(documents)}
+    found: dict[Row, Located] = {}
+    by_text: dict[int, dict[Row, str]] = defaultdict(dict)
+    for row in dict.fromkeys(map(key, rows)):
+        doc, start, end = _named(row, index)
+        at, reason = _at(documents, doc, start, end, row.text)
+        if at is not None:
+            found[row] = Located(doc, at)
+        elif row.text is not None and row.text.strip():
+            by_text[doc][row] = row.text
+        elif doc >= 0 and start is None and not row.fault:
+            found[row] = Located(doc, Span(doc, 0, len(documents[doc].text)))
+        else:
+            found[row] = Located(doc, None, reason=reason or row.fault or _unknown(row))
+    elsewhere = dict(by_text.pop(-1, {}))
+    for doc, texts in by_text.items():
+        places = find_spans(set(texts.values()), [documents[doc]], _PLACES)
+        for row, text in texts.items():
+            if places[text]:
+                found[row] = _first([span._replace(document=doc) for span in places[text]], doc)
+            else:
+                elsewhere[row] = text
+    places = find_spans(set(elsewhere.values()), documents, _PLACES) if elsewhere else {}
+    for row, text in elsewhere.items():
+        doc = _named(row, index)[0]
+        found[row] = (
+            _first(places[text], doc) if places[text] else Located(doc, None, reason=_not_there(row, doc))
+        )
+    return found
+
+
+def _named(row: Row, index: Mapping[str, int]) -> tuple[int, int | None, int | None]:
+    """The document that a row names, -1 for none, and offsets in it."""
+    if row.id is None:
+        return -1, None, None
+    doc = index.get(row.id, -1)
+    if doc < 0 and (parts := _CHUNK_ID.fullmatch(row.id)) and parts[1] in index:
+        doc = index[parts[1]]
+        if row.start is None:
+            return doc, int(parts[2]), int(parts[3])
+    return doc, row.start, row.end
+
+
+def _at(
+    documents: Sequence[Document], doc: int, start: int | None, end: int | None, text: str | None
+) -> tuple[Span | None, str]:
+    """The span that offsets give, or why they don't hold."""
+    if doc < 0 or start is None or end is None:
+        return None, ""
+    whole = documents[doc].text
+    if not 0 <= start < end <= len(whole):
+        return None, f"the offsets {start} to {end} lie outside of a document of {len(whole):,} characters"
+    if text is not None and text.strip():
+        there, given = squeezed(whole[start:end]), squeezed(text)
+        if not there or (there not in given and given not in there):
+            return None, "another text stands at its offsets"
+    return Span(doc, start, end), ""
+
+
+def _first(places: Sequence[Span], doc: int) -> Located:
+    return Located(doc if doc >= 0 else places[0].document, places[0], is_ambiguous=len(places) > 1)
+
+
+def _unknown(row: Row) -> str:
+    return "neither an id nor a text" if row.id is None else "no document has this id, and there is no text"
+
+
+def _not_there(row: Row, doc: int) -> str:
+    if row.id is None or doc >= 0:
+        return "its text stands in no document"
+    return "no document has this id, and its text stands in none"

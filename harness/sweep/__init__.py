@@ -1,0 +1,1 @@
+"""From the words of the command line to a closed sweep."""

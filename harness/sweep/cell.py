@@ -1,0 +1,210 @@
+"""One job of a sweep, in whatever process the launcher runs it: files first, then the tracker.
+
+A cell that fails is recorded as failed and never stops the others, whatever went wrong.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from harness.cell import inactive, pipeline
+from harness.cell.build import Parts, cut_offs, inputs, parts, tracker
+from harness.cell.pipeline import Result, timed
+from harness.cli.say import say
+from harness.errors import HarnessError, StoreError
+from harness.files.atomic import read_json, write_json
+from harness.paths import register_resolvers
+from harness.records import UNUSED
+from harness.results.cells import SCHEMA, write_questions, write_rankings
+from harness.results.clusters import about_questions
+from harness.tracker import CellRecord
+from harness.view import notes, terminal
+
+GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker")
+LIBRARIES = ("mlflow", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
+
+
+def run(config: DictConfig) -> float:
+    """Scores one cell and records it; gives the primary metric, nan when the cell failed."""
+    hydra = HydraConfig.get()
+    folder = Path(hydra.runtime.output_dir)
+    register_resolvers()
+    sweep = read_json(folder.parent / "sweep.json")
+    settings = params(config, dict(hydra.runtime.choices), list(hydra.overrides.task), sweep["axes"])
+    name = cell_name(settings, sweep["axes"])
+    color = next((cell["color"] for cell in sweep["cells"] if cell["name"] == name), None)
+    number = int(folder.name) + 1 if folder.name.isdigit() else 1
+    started = time.time()
+    say(terminal.cell_begins(number, len(sweep["cells"]), name))
+    try:
+        value, record = _scored(config, sweep, settings, name, folder)
+    except Exception as error:  # noqa: BLE001 - whatever went wrong, the other cells must run and this one must be on record
+        value, record = float("nan"), _failed(error, settings, name, folder, _own(config))
+    record = replace(record, color=color, started_ms=int(1000 * started))
+    _track(config, sweep, record)
+    say(terminal.cell_ends(number, len(sweep["cells"]), record, sweep["primary"], time.time() - started))
+    return value
+
+
+def params(
+    config: DictConfig,
+    choices: Mapping[str, Any],
+    overrides: Sequence[str],
+    axes: Mapping[str, Sequence[str]],
+) -> dict[str, str]:
+    """The cell's settings as they are shown: options of the groups, plain numbers, and whatever else is swept or set.
+
+    What does not matter to the cell is ``-``.
+    """
+    shown = {group: str(choices[group]) for group in GROUPS if group in choices}
+    shown |= {key: str(config[key]) for key in ("chunk", "overlap", "tokenizer")}
+    shown["k"] = ",".join(map(str, cut_offs(config)))
+    given = dict(word.partition("=")[::2] for word in overrides)
+    for key in [*axes, *given]:
+        if key not in shown and not key.startswith(("tracker", "hydra", "+hydra", "cache", "plan")):
+            plain = key.lstrip("+")
+            shown[plain] = str(choices[plain] if plain in choices else OmegaConf.select(config, plain))
+    return inactive.shown(config, shown)
+
+
+def cell_name(settings: Mapping[str, str], axes: Mapping[str, Sequence[str]]) -> str:
+    """The swept values joined by a middle dot; the key is written where a value alone would be unclear.
+
+    Without axes: model and chunk size. What does not matter to the cell is left out; where no model does, the retriever stands in its place.
+    """
+    keys = list(axes or ("model", "chunk"))
+    if settings["model"] == UNUSED and "retriever" not in keys:
+        keys = ["retriever", *(key for key in keys if key != "model")]
+    parts_of_name = []
+    for key in keys:
+        value = settings[key]
+        if value == UNUSED:
+            continue
+        plain = key in GROUPS or key == "chunk"
+        short = Path(value).name if "/" in value else value
+        parts_of_name.append(short if plain else f"{key.rpartition('.')[2]}={short}")
+    return " · ".join(parts_of_name)
+
+
+def _scored(
+    config: DictConfig, sweep: Mapping[str, Any], settings: Mapping[str, str], name: str, folder: Path
+) -> tuple[float, CellRecord]:
+    """Evaluates the cell and writes its files."""
+    ks = cut_offs(config)
+    seconds: dict[str, float] = {}
+    with timed(seconds, "load"):
+        inputs(config)
+    with timed(seconds, "chunk"):
+        made = parts(config)
+    result = pipeline.evaluate(made, ks, sweep["primary"])
+    metrics = _primary_first(result.metrics(), sweep["primary"])
+    with timed(seconds, "write"):
+        texts = bool(OmegaConf.select(config, "tracker.texts", default=True))
+        write_rankings(folder / "rankings.npz", result.questions, result.rankings, result.chunks)
+        file, about = folder / "questions.parquet", about_questions(made.inputs)
+        write_questions(file, result.questions, result.scores, about, texts=texts)
+        OmegaConf.save(config, folder / "config.yaml", resolve=True)
+    content = _content(config, sweep, settings, name, made, result, metrics)
+    content["timing"] |= {f"{stage}_seconds": value for stage, value in seconds.items()}
+    write_json(folder / "result.json", content)
+    record = CellRecord(
+        name=name,
+        folder=folder,
+        params=settings,
+        metrics=metrics | content["health"] | content["timing"] | _causes(content["diagnosis"]),
+        curves={curve: {k: metrics[f"{curve}_at_{k}"] for k in ks} for curve in ("recall", "ndcg")},
+        tags={"primary": sweep["primary"]},
+        note=notes.cell_note(name, content, sweep["primary"]),
+    )
+    return metrics[sweep["primary"]], record
+
+
+def _content(
+    config: DictConfig,
+    sweep: Mapping[str, Any],
+    settings: Mapping[str, str],
+    name: str,
+    made: Parts,
+    result: Result,
+    metrics: Mapping[str, float],
+) -> dict[str, Any]:
+    """``result.json``: what the cell is and what came out; machine-dependent things stand apart."""
+    causes = [cause for scores in result.scores.values() for cause in scores.cause]
+    return {
+        "schema": SCHEMA,
+        "name": name,
+        "params": dict(settings),
+        "primary": sweep["primary"],
+        "k": cut_offs(config),
+        "questions": {kind: len(asked) for kind, asked in result.questions.items()},
+        "metrics": dict(metrics),
+        "chunk_independent": sorted(
+            set().union(*(scores.chunk_independent for scores in result.scores.values()))
+        ),
+        "health": dict(result.health),
+        "remarks": dict(result.remarks),
+        "diagnosis": {cause: causes.count(cause) for cause in sorted(set(causes))},
+        "model": dict(result.model),
+        "reranker": dict(result.reranker),
+        "corpus_digest": made.inputs.corpus.digest,
+        "golden_digest": made.inputs.labels.digest,
+        "tokenizer_digest": made.inputs.tokenizer.digest,
+        "config": OmegaConf.to_container(config, resolve=True),
+        "timing": dict(result.timing),
+        "provenance": {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "libraries": {library: version(library) for library in LIBRARIES},
+        },
+    }
+
+
+def _causes(diagnosis: Mapping[str, int]) -> dict[str, float]:
+    return {f"diagnosis_{cause}": float(n) for cause, n in diagnosis.items()}
+
+
+def _primary_first(metrics: Mapping[str, float], primary: str) -> dict[str, float]:
+    return {primary: metrics[primary], **metrics}
+
+
+def _own(config: DictConfig) -> list[str]:
+    """The classes of the user's own that take part."""
+    targets = [OmegaConf.select(config, f"{group}._target_") for group in (*GROUPS, "metrics")]
+    return [str(target) for target in targets if not str(target).startswith("harness.")]
+
+
+def _failed(
+    error: Exception, settings: Mapping[str, str], name: str, folder: Path, own: Sequence[str]
+) -> CellRecord:
+    """The record of a cell that failed; a mistake of the program's, or of a class in ``own``, keeps its traceback in a file."""
+    if isinstance(error, HarnessError):
+        message = str(error)
+    else:
+        trace = folder / "traceback.txt"
+        trace.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        message = f"Unexpected {type(error).__name__}: {error}. This is a fault of {' or '.join([*own, 'the program'])}; see {trace}."
+    write_json(
+        folder / "failure.json", {"schema": SCHEMA, "name": name, "params": dict(settings), "error": message}
+    )
+    return CellRecord(name=name, folder=folder, params=settings, error=message)
+
+
+def _track(config: DictConfig, sweep: Mapping[str, Any], record: CellRecord) -> None:
+    """Hands the cell to the tracker. Its files are on disk already, so a dead server costs the entry and not the result."""
+    try:
+        seconds: dict[str, float] = {}
+        with timed(seconds, "track"):
+            run_id = tracker(config).record_cell(sweep["tracker"], record)
+        write_json(record.folder / "run.json", {"run_id": run_id, "track_seconds": seconds["track"]})
+    except StoreError as error:
+        write_json(record.folder / "untracked.json", {"name": record.name, "error": str(error)})

@@ -1,0 +1,197 @@
+"""Everything about a sweep that can be found out before a model is loaded: mistakes, cells, and what will decide.
+
+Mistakes are looked for in the order in which they are cheap to find.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from omegaconf import DictConfig
+
+from harness.cell import build, pipeline
+from harness.cell.build import Inputs
+from harness.cell.external import returns_own_chunks
+from harness.cli import compose
+from harness.cli.compose import Composed
+from harness.cli.hydra_errors import closest
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words, check_flags
+from harness.errors import HarnessError, SettingError, StoreError
+from harness.records import Kind
+from harness.sweep import experiment
+from harness.sweep.cell import cell_name, params
+from harness.sweep.grid import grid
+
+# The default budget of the verdict, in tokens.
+BUDGET_TOKENS = 2000
+RECHUNKING_KEYS = ("chunk", "chunker", "overlap")
+
+
+class Sweep(NamedTuple):
+    """A sweep that was checked and may start.
+
+    ``axes``: swept setting to its values. ``cells`` stand in the order in which they run. ``primary`` is the metric that
+    decides, ``k`` the cut-off of the main columns. ``inputs`` holds each distinct corpus with its golden set. ``notes`` say which
+    combinations are not run, and why.
+    """
+
+    words: Words
+    axes: dict[str, list[str]]
+    cells: list[Composed]
+    primary: str
+    k: int
+    inputs: list[Inputs]
+    notes: list[str]
+
+    @property
+    def folder(self) -> Path:
+        """Where the cells' folders go; new, since its name holds the time to the microsecond."""
+        first = self.cells[0]
+        return (first.sweep_folder if self.words.is_sweep else first.run_folder.parent).resolve()
+
+    @property
+    def rechunks(self) -> bool:
+        """True when the sweep compares different chunkings."""
+        return rechunks(self.axes, self.cells)
+
+    def settings(self) -> list[dict[str, str]]:
+        """Each cell's settings as they are shown."""
+        return [params(cell.config, cell.choices, cell.overrides, self.axes) for cell in self.cells]
+
+    def names(self) -> list[str]:
+        """Each cell's name."""
+        return [cell_name(settings, self.axes) for settings in self.settings()]
+
+
+def checked(words: Words) -> Sweep:
+    """The sweep that the words describe. Raises a ``HarnessError`` for the first mistake that is found."""
+    check_flags(words)
+    if words.files:
+        raise SettingError(
+            f"'{words.files[0]}' is not of the form key=value. "
+            "For example: python -m harness -m model=minilm,bge chunk=256,512"
+        )
+    compose.axes(words.overrides)  # what is typed must hold before an experiment adds to it
+    words = experiment.unfolded(words)
+    axes = compose.axes(words.overrides)
+    if axes and not words.is_sweep:
+        key, values = next(iter(axes.items()))
+        raise SettingError(
+            f"{key} has {len(values)} values ({', '.join(values)}). Add -m to compare them in a sweep.",
+            key=key,
+        )
+    axes, cells, notes = grid(words, axes)
+    cells, skipped = _fitting(cells, axes)
+    notes += skipped
+    first = cells[0].config
+    for folder in (cells[0].sweep_folder, Path(str(first.cache))):
+        _check_writable(folder)
+    k = _primary_k(first)
+    distinct = {str((c.config.corpus, c.config.golden, c.config.tokenizer)): c.config for c in cells}
+    inputs = [build.inputs(config) for config in distinct.values()]
+    _refuse_different_questions(inputs)
+    kinds = {question.kind for given in inputs for question in given.labels.questions}
+    primary = _primary(first, k, sorted(kinds, reverse=True), rechunked=rechunks(axes, cells))
+    return Sweep(words, axes, cells, primary, k, inputs, notes)
+
+
+def _refuse_different_questions(inputs: Sequence[Inputs]) -> None:
+    """Cells are compared on the same questions or not at all: a corpus that loses hard ones would win by it."""
+    sets = [frozenset(question.question_id for question in given.labels.questions) for given in inputs]
+    if len(set(sets)) > 1:
+        raise SettingError(
+            f"The cells would be scored on different questions ({' and '.join(str(len(ids)) for ids in sets)} of them). Where a corpus lost "
+            "labels, golden.keep_lost=true keeps these questions in, as not found; another golden set needs a sweep of its own.",
+            key="golden",
+        )
+
+
+def _check_writable(folder: Path) -> None:
+    """Finds out whether a folder could be made and written, without leaving one behind that was not there."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        reason = "can't be written" if there.is_dir() else "is not a folder"
+        raise StoreError(
+            f"Results can't be kept in {folder}: {there} {reason}. Choose another place: HARNESS_ROOT=DIR for everything, "
+            "cache=DIR for the embeddings.",
+            where=folder,
+        )
+
+
+def rechunks(axes: dict[str, list[str]], cells: Sequence[Composed]) -> bool:
+    """True when an axis changes where chunks begin and end, or a retriever brings chunks of its own."""
+    if any(key in RECHUNKING_KEYS or key.startswith("chunker.") for key in axes):
+        return True
+    return len(cells) > 1 and any(returns_own_chunks(cell.config) for cell in cells)
+
+
+def _fitting(cells: Sequence[Composed], axes: Iterable[str]) -> tuple[list[Composed], list[str]]:
+    """The cells without those whose values don't go together, each of them being right in another cell; and why these are left out.
+
+    A setting that every cell gets wrong is refused at once; a value that is wrong wherever it stands fails in its cells, later.
+    """
+    wrong: dict[int, HarnessError] = {}
+    for i, cell in enumerate(cells):
+        build.cut_offs(cell.config)
+        try:
+            plain_settings_hold(cell.config)
+            build.settings_hold(cell.config)
+        except HarnessError as error:
+            wrong[i] = error
+    if len(wrong) == len(cells):
+        raise wrong[0]
+    values = [{(axis, _value(cell, axis)) for axis in axes} for cell in cells]
+    right = set().union(*(given for i, given in enumerate(values) if i not in wrong))
+    skipped = {i: str(error) for i, error in wrong.items() if values[i] <= right}
+    reasons = Counter(skipped.values())
+    notes = [
+        f"{count} skipped, as the values don't go together: {reason}" for reason, count in reasons.items()
+    ]
+    return [cell for i, cell in enumerate(cells) if i not in skipped], notes
+
+
+def _value(cell: Composed, axis: str) -> str | None:
+    """What the cell has of a swept setting; None where it has no such setting."""
+    return next((word for word in cell.overrides if word.partition("=")[0] == axis), None)
+
+
+def _primary_k(config: DictConfig) -> int:
+    """The k of the main columns: as set, else 5 if it is in k, else the largest."""
+    ks = build.cut_offs(config)
+    given = config.primary_k
+    if given is None:
+        return 5 if 5 in ks else max(ks)
+    if given not in ks:
+        raise SettingError(
+            f"primary_k is {given}; it must be one of k ({', '.join(map(str, ks))}).", key="primary_k"
+        )
+    return int(given)
+
+
+def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bool) -> str:
+    """The metric that decides, fixed before anything is scored.
+
+    At a fixed k the biggest chunk wins by reading more, so a sweep over chunkings is decided at a fixed number of
+    tokens. Questions about whole documents can't compare chunkers and are always scored at k.
+    """
+    metrics = build.metrics(config)
+    names = pipeline.metric_names(metrics, build.cut_offs(config), kinds)
+    if config.primary != "auto":
+        if config.primary not in names:
+            close = closest(str(config.primary), names)
+            raise SettingError(
+                f"primary={config.primary}: there is no such metric here.{close}", key="primary"
+            )
+        return str(config.primary)
+    if rechunked and "span" in kinds:
+        budgets = [
+            int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name
+        ]
+        if budgets:
+            return f"recall_at_{min(budgets, key=lambda tokens: abs(tokens - BUDGET_TOKENS))}_tokens"
+    return f"recall_at_{k}"

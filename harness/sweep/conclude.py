@@ -1,0 +1,73 @@
+"""What a sweep that has just ended shows: the verdict in words, limits for its tables, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.decision.findings import found_out
+from harness.errors import HarnessError
+from harness.results.load import read_folder
+from harness.tracker import Judged
+from harness.verdict import Status, Verdict
+from harness.view.report.page import write_page
+from harness.view.verdict_words import verdict_words
+
+REPORT = "report.html"
+# How the statuses of a verdict are called on a run.
+TAGS: Mapping[Status, str] = {
+    "winner": "winner",
+    "in play": "not ruled out",
+    "not decided": "not ruled out",
+    "ruled out": "ruled out",
+}
+
+
+class Conclusion(NamedTuple):
+    """``verdict``: its sentences, the answer first; ``limits``: cell to its deciding metric's limits by flat name; what is noted on runs; the report's file.
+
+    Without a verdict (one cell, or a metric by which none can be had) there are no sentences.
+    """
+
+    verdict: Sequence[str]
+    limits: Mapping[str, Mapping[str, float]]
+    judged: Sequence[Judged]
+    report: Path | None
+
+
+def concluded(folder: Path) -> Conclusion:
+    """Judges the sweep in ``folder`` and writes its report there. A sweep of which nothing can be read again has no conclusion."""
+    try:
+        sweep = read_folder(folder)
+    except HarnessError:
+        return Conclusion((), {}, (), None)
+    findings = found_out(sweep)
+    report = write_page(sweep, findings, folder / REPORT)
+    if findings.verdict is None:
+        return Conclusion((), {}, (), report)
+    limits = limits_of(findings.verdict, findings.metric)
+    run_ids = {cell.name: cell.run_id for cell in sweep.cells}
+    judged = judged_of(findings.verdict, findings.metric, run_ids)
+    words = verdict_words(findings.verdict, sweep)
+    said = [words.headline, *words.details] if len(sweep.cells) > 1 else []
+    return Conclusion(said, limits, judged, report)
+
+
+def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:
+    """Cell to ``{metric_lo, metric_hi}``, where there is an interval."""
+    return {
+        standing.name: {f"{metric}_lo": standing.mean.lo, f"{metric}_hi": standing.mean.hi}
+        for standing in verdict.standings
+        if standing.mean.lo is not None and standing.mean.hi is not None
+    }
+
+
+def judged_of(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> list[Judged]:
+    """What is noted on each tracked cell's run."""
+    limits = limits_of(verdict, metric)
+    return [
+        Judged(run_ids[standing.name], TAGS[standing.status], limits.get(standing.name, {}))
+        for standing in verdict.standings
+        if run_ids.get(standing.name)
+    ]

@@ -1,0 +1,102 @@
+"""``plan=true``: what a sweep would do and how long the embedding would take, without doing it."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from omegaconf import DictConfig
+
+from harness.cell import build
+from harness.cell.external import returns_own_chunks
+from harness.cli.compose import Composed
+from harness.errors import HarnessError
+from harness.records import Chunks
+from harness.sweep.check import Sweep
+
+# Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them again.
+SAMPLE = 16
+
+
+class Work(NamedTuple):
+    """What one cell has left to embed. ``seconds`` is an estimate, None when the model can't be used (``problem`` says why)."""
+
+    chunks: int
+    cached: int
+    seconds: float | None
+    problem: str = ""
+
+
+def plan(sweep: Sweep) -> list[str]:
+    """One line per cell: chunks, how many are cached, the estimated embedding time; then the sum and what would decide."""
+    # Texts that an earlier cell will have embedded are not counted again.
+    pending: dict[str, set[str]] = {}
+    rates: dict[str, float | HarnessError] = {}
+    works = [_work(cell, pending, rates) for cell in sweep.cells]
+    names = sweep.names()
+    size = max(len("cell"), *(len(name) for name in names))
+    lines = ["", f"{'cell':<{size}}  {'chunks':>7}  {'cached':>7}  embedding"]
+    for name, work in zip(names, works, strict=True):
+        estimate = work.problem if work.seconds is None else duration(work.seconds)
+        lines.append(f"{name:<{size}}  {work.chunks:>7,}  {work.cached:>7,}  {estimate}")
+    total = sum(work.seconds or 0.0 for work in works)
+    return [
+        *lines,
+        "",
+        f"{len(works)} {'cell' if len(works) == 1 else 'cells'}, about {duration(total)} of embedding with the rates measured just now.",
+        f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
+    ]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: ``8 s``, ``3 min``, ``2.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float | HarnessError]) -> Work:
+    """What this cell would embed that no earlier cell has embedded."""
+    config = cell.config
+    if returns_own_chunks(config):
+        return Work(0, 0, None, "none: the retriever brings its own chunks")
+    try:
+        chunks = build.chunks(config)
+    except HarnessError as error:
+        return Work(0, 0, None, str(error))
+    if not build.retriever(config).uses_model:
+        return Work(len(chunks), 0, None, "none: no model reads anything here")
+    key = str(config.model)
+    if key not in rates:
+        rates[key] = _rate(config, chunks)
+    rate = rates[key]
+    texts = {chunks.embed_text(row): int(chunks.tokens[row]) for row in range(len(chunks))}
+    if isinstance(rate, HarnessError):
+        return Work(len(texts), 0, None, str(rate))
+    seen = pending.setdefault(key, set())
+    missing = build.model(config).missing(list(texts), "document")
+    tokens = sum(texts[text] for text in missing if text not in seen)
+    seen.update(missing)
+    return Work(len(texts), len(texts) - len(missing), tokens / rate)
+
+
+def _rate(config: DictConfig, chunks: Chunks) -> float | HarnessError:
+    """Tokens per second of a cell's model on this machine, or why it can't be used.
+
+    What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing is missing, or all of the
+    sample begins, as far as the model reads, like what is kept.
+    """
+    try:
+        model = build.model(config)
+        missing = model.missing([chunks.embed_text(row) for row in range(len(chunks))], "document")
+        if not missing:
+            return math.inf
+        sample = sorted(missing, key=len)[len(missing) // 2 :][:SAMPLE]
+        model.encode_anew(sample[:1])  # loading the weights is not part of the rate
+        before = model.counts()
+        model.encode_documents(sample)
+        after = model.counts()
+        tokens = after["embed_tokens"] - before["embed_tokens"]
+        return tokens / (after["embed_seconds"] - before["embed_seconds"]) if tokens else math.inf
+    except HarnessError as error:
+        return error

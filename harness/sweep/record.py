@@ -1,0 +1,168 @@
+"""A sweep on record: its name and parameters at the beginning, leaderboard and figures at the end.
+
+The end is read from the cells' files, so it does not matter in which process a cell ran.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from harness.cli.say import say, say_all
+from harness.errors import StoreError
+from harness.files.atomic import read_json, write_json
+from harness.results.cells import SCHEMA
+from harness.results.snippets import write_excerpts
+from harness.results.sweeps import SWEEP, collected
+from harness.sweep.check import Sweep
+from harness.sweep.conclude import concluded
+from harness.tracker import SweepRecord, SweepSummary, Tracker
+from harness.view import terminal
+from harness.view.colors import colors_of
+from harness.view.figures import write_figures
+from harness.view.leaderboard import leaderboard
+from harness.view.profile import profile
+from harness.view.table import columns
+
+COST = "context_tokens"
+
+
+def record(sweep: Sweep) -> SweepRecord:
+    """What is known of a sweep before its first cell runs."""
+    first = sweep.cells[0]
+    count = len(sweep.cells)
+    axes = " × ".join(key.rpartition(".")[2] for key in sweep.axes) or sweep.names()[0]
+    cells = "1 cell" if count == 1 else f"{count} cells"
+    labels = sweep.inputs[0].labels
+    settings = sweep.settings()
+    same = {key: value for key, value in settings[0].items() if all(s.get(key) == value for s in settings)}
+    return SweepRecord(
+        name=f"{cells} · {axes} · {datetime.now():%d %b %H:%M}",  # noqa: DTZ005 - the reader's own clock
+        folder=sweep.folder,
+        axes=sweep.axes,
+        primary=sweep.primary,
+        cells=count,
+        params={
+            **same,
+            "command": "python -m harness " + shlex.join([*sweep.words.flags, *sweep.words.overrides]),
+            "documents": str(len(sweep.inputs[0].documents)),
+            "questions": str(len(labels.questions)),
+            "cells": str(count),
+            "primary": sweep.primary,
+            "primary_k": str(sweep.k),
+            **{f"axis.{key}": ", ".join(values) for key, values in sweep.axes.items()},
+        },
+        dataset={"name": labels.name, "digest": labels.digest, "source": str(first.config.golden.path)},
+    )
+
+
+def prepare_folder(sweep: Sweep) -> None:
+    """Makes the sweep's folder, and in it the list of questions that were left out with their reasons, if there are any."""
+    try:
+        sweep.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{sweep.folder} can't be made ({error.strerror}). Choose another place with HARNESS_ROOT=DIR.",
+            where=sweep.folder,
+        ) from error
+    left_out = [
+        {"question_id": question_id, "reason": reason, "corpus": given.labels.name}
+        for given in sweep.inputs
+        for question_id, reason in given.labels.left_out.items()
+    ]
+    if left_out:
+        file = sweep.folder / "left_out.jsonl"
+        file.write_text(
+            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in left_out), encoding="utf-8"
+        )
+        say(f"           all of them, with reasons: {file}")
+
+
+def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any]) -> None:
+    """Writes ``sweep.json``, from which the cells learn where they belong, in whatever process they run."""
+    cells = [
+        {"name": name, "params": settings, "color": color}
+        for name, settings, color in zip(
+            sweep.names(), sweep.settings(), colors_of(sweep.settings(), list(sweep.axes)), strict=True
+        )
+    ]
+    content = {
+        "schema": SCHEMA,
+        "name": opened.name,
+        "primary": sweep.primary,
+        "k": sweep.k,
+        "axes": sweep.axes,
+        "cells": cells,
+        "notes": sweep.notes,
+        "same_chunks": not sweep.rechunks,
+        "tracker": dict(handle),
+        "started": time.time(),
+        "ended": None,
+    }
+    write_json(sweep.folder / SWEEP, content)
+
+
+def mark_ended(sweep: Sweep) -> None:
+    """Notes in ``sweep.json`` that no more cells will come, whether or not all of them did."""
+    file = sweep.folder / SWEEP
+    if file.is_file():
+        write_json(file, read_json(file) | {"ended": time.time()})
+
+
+def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
+    """Prints the table, finishes the parent run with figures and leaderboard; gives the exit code."""
+    contents, failures, _ = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
+    same_chunks = not sweep.rechunks
+    mark_ended(sweep)
+    excerpts = _excerpts(sweep)
+    shown = concluded(sweep.folder)
+    contents = [
+        content | {"metrics": content["metrics"] | shown.limits.get(content["name"], {})}
+        for content in contents
+    ]
+    say_all(
+        terminal.report(contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+    )
+    if sweep.cells[0].config.profile:
+        say_all(profile(contents))
+    colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
+    cells = [content | {"color": colors[content["name"]]} for content in contents]
+    note, board = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+    board_file = sweep.folder / "leaderboard.md"
+    board_file.write_text(board, encoding="utf-8")
+    files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
+    files += [sweep.folder / SWEEP, *excerpts, *([shown.report] if shown.report else [])]
+    shown_columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
+    shown_columns += ["tags.verdict"] if shown.judged else []
+    shown_columns += [
+        f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
+    ]
+    best = contents[0]["metrics"] if contents else {}
+    summary = SweepSummary(
+        note=note,
+        files=files,
+        columns=shown_columns,
+        cost=f"{COST}_at_{sweep.k}",
+        failed=len(failures),
+        metrics={sweep.primary: best[sweep.primary]} if best else {},
+        judged=shown.judged,
+    )
+    report = [f"{'Report':<12} {shown.report}"] if shown.report else []
+    say_all(["", *tracker.close_sweep(handle, opened, summary), f"{'Files':<12} {sweep.folder}", *report])
+    return 1 if failures else 0
+
+
+def _excerpts(sweep: Sweep) -> list[Path]:
+    """What reports show of documents and labels; only where there is one corpus with one golden set, the texts' offsets being its."""
+    if len(sweep.inputs) > 1:
+        return []
+    given = sweep.inputs[0]
+    texts = bool(OmegaConf.select(sweep.cells[0].config, "tracker.texts", default=True))
+    return write_excerpts(sweep.folder, given.documents, given.labels.questions, sweep.k, texts=texts)
