@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import ModelError
+from harness.files.reachable import why_unreachable
 
 PROBE_SECONDS = 5.0
 SAFE = ("*.safetensors",)
@@ -66,23 +66,9 @@ def unreachable() -> str:
 
     One request without retries; whatever blocks (a name server, a proxy) is given up after ``PROBE_SECONDS``.
     """
-    hub = _client()
-    if hub.constants.HF_HUB_OFFLINE:
+    if _client().constants.HF_HUB_OFFLINE:
         return "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set"
-    outcome: list[str] = []
-
-    def ask() -> None:
-        try:
-            hub.utils.get_session().head(address(), timeout=PROBE_SECONDS, follow_redirects=False)
-            outcome.append("")
-        except Exception as error:  # noqa: BLE001 - whatever keeps the request from an answer is the reason shown
-            outcome.append(f"{type(error).__name__}: {error}")
-
-    # A thread, because looking up a name obeys no timeout.
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(PROBE_SECONDS + 1)
-    return outcome[0] if outcome else f"no answer within {PROBE_SECONDS:g} s"
+    return why_unreachable(address(), PROBE_SECONDS)
 
 
 def download(name: str, revision: str, files: Sequence[str]) -> Path:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from threading import Thread
 
 from harness.errors import ModelError
+from harness.files.reachable import why_unreachable
 
 FILE = "tokenizer.json"
 BERT_REPOSITORY = "google-bert/bert-base-uncased"
@@ -69,32 +69,12 @@ def _from_hub(name: str, repository: str, cached_as: tuple[str, ...]) -> Path:
             return Path(cached)
     if constants.is_offline_mode():
         raise _missing(name, repository, "HF_HUB_OFFLINE forbids asking the hub")
-    if reason := _unreachable(constants.ENDPOINT):
+    if reason := why_unreachable(constants.ENDPOINT, REACH_SECONDS):
         raise _missing(name, repository, f"{constants.ENDPOINT} can't be reached: {reason}")
     try:
         return Path(hf_hub_download(repository, FILE))
     except Exception as error:  # many kinds from the client, all of which mean that there is no file
         raise _missing(name, repository, f"{constants.ENDPOINT} refused it: {error}") from error
-
-
-def _unreachable(endpoint: str) -> str | None:
-    """Why the hub does not answer, or None when it does. Any answer but a server error will do."""
-    from huggingface_hub import get_session
-
-    outcome: list[str | None] = []
-
-    def ask() -> None:
-        try:
-            status = get_session().head(endpoint, timeout=REACH_SECONDS).status_code
-            outcome.append(f"status {status}" if status >= 500 else None)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, it is the reason to be shown
-            outcome.append(str(error) or type(error).__name__)
-
-    # A name lookup has no time limit of its own, hence a thread that may be left behind.
-    thread = Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(REACH_SECONDS)
-    return outcome[0] if outcome else f"no answer within {REACH_SECONDS:g} s"
 
 
 def _missing(name: str, repository: str, reason: str) -> ModelError:
