@@ -24,7 +24,7 @@ from harness.files.atomic import write_json
 from harness.results.finished import FinishedCell
 from harness.results.load import finished
 from harness.sweep.conclude import judged_of
-from harness.tracker import Judged
+from harness.tracker import CellVerdict
 from harness.view import choice as words
 
 _WORDS = "Words: sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE."
@@ -184,7 +184,7 @@ def _origin(decision: Decision) -> dict[str, Any]:
 
 def _record(config: DictConfig, decision: Decision) -> None:
     """Verdicts, choice and registered model into MLflow."""
-    from harness.tracker.mlflow_pick import record_pick, record_verdicts
+    from harness.tracker.mlflow_runs import record_pick, record_verdicts
 
     sweep, choice = decision.sweep, decision.choice
     if choice is None:
@@ -199,15 +199,17 @@ def _record(config: DictConfig, decision: Decision) -> None:
         say(f"{'Registered':<10} {load} (version {version})")
 
 
-def judged(decision: Decision) -> list[Judged]:
+def judged(decision: Decision) -> list[CellVerdict]:
     """What is noted on each cell's run; cells that miss a constraint are infeasible, whatever their score."""
     run_ids = {cell.name: cell.run_id for cell in decision.sweep.cells}
     noted = judged_of(decision.verdict, decision.metric, run_ids) if decision.verdict else []
-    return noted + [Judged(run_ids[name], "infeasible") for name in decision.misses.of_cell if run_ids[name]]
+    return noted + [
+        CellVerdict(run_ids[name], "infeasible") for name in decision.misses.of_cell if run_ids[name]
+    ]
 
 
 def _registered(uri: str, cell: FinishedCell, k: int, name: str) -> int:
-    from harness.tracker.mlflow_pick import register
+    from harness.tracker.mlflow_artifacts import register
 
     question = str(cell.questions["question"][0]) if "question" in cell.questions else "What is this about?"
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:

@@ -209,7 +209,7 @@ def test_words_that_mean_nothing_are_answered(config):
     sweep = finished(config())
     for word, answer in {
         "abc": "sweep=abc is too short; give at least 6 characters of an id",
-        "abcdef": f"no sweep has this name .* The newest is {sweep.run_id[:12]}",
+        "abcdef": f"no sweep of this name or id .* The newest is {sweep.run_id[:12]}",
         sweep.name[:-1]: f"The nearest is {sweep.run_id[:12]}",
         str(sweep.folder.parent): "there is no sweep.json in that folder",
     }.items():
@@ -222,7 +222,7 @@ def test_words_that_mean_nothing_are_answered(config):
         finished_cell(config(), "16 · overlap=20")
     with pytest.raises(SettingError, match="is a sweep or a failed cell of one"):
         finished_cell(config(), sweep.run_id[:6])
-    with pytest.raises(StoreError, match=r"no experiment 'tea' .*there are: retrieval"):
+    with pytest.raises(StoreError, match=r"no sweep in the experiment 'tea' .*experiments are: .*retrieval"):
         finished(config("tracker.experiment=tea"))
 
 
@@ -240,7 +240,7 @@ def test_what_means_several_is_refused(config, swept, client):
             db.execute("pragma foreign_keys=off")
             for table in ("runs", "tags"):
                 db.execute(f"update {table} set run_uuid=? where run_uuid=?", (other, twin))
-        with pytest.raises(SettingError, match=f"2 runs whose ids begin so: .*{other[:12]}"):
+        with pytest.raises(SettingError, match=f"2 runs whose ids begin like this: .*{other[:12]}"):
             finished(config(f"sweep={sweep.run_id[:8]}"))
         assert finished(config(f"sweep={sweep.run_id[:16]}")).run_id == sweep.run_id
     finally:
@@ -262,7 +262,7 @@ def test_sweeps_that_have_not_ended(config, client, swept):
         with pytest.raises(StoreError, match=rf"'mine' \({run[:6]}\) is still running"):
             finished(config(*words))
     client.set_terminated(run, "FAILED")
-    with pytest.raises(StoreError, match=rf"No sweep .* came to its end; .*sweep={run[:6]}"):
+    with pytest.raises(StoreError, match=rf"No sweep .* was finished; .*sweep={run[:6]}"):
         finished(config(busy))
     with pytest.raises(StoreError, match="stopped before its end"):
         finished(config(f"sweep={run[:6]}"))

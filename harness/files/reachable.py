@@ -1,10 +1,9 @@
-"""Whether a server answers, found out within seconds: what clients do by themselves are minutes of retries."""
+"""Whether a server answers, found out within seconds: clients by themselves retry for minutes."""
 
 from __future__ import annotations
 
 import socket
 from threading import Thread
-from urllib.parse import urlsplit
 
 # A proxy says one of these for a server behind it that is down.
 _PROXY_ERRORS = {502, 503, 504}
@@ -15,8 +14,8 @@ _GRACE_SECONDS = 1.0
 def why_unreachable(address: str, seconds: float) -> str:
     """The reason why nothing answers at ``address`` within ``seconds``; empty when something does.
 
-    ``address`` is ``http://...``, ``https://...``, or ``tcp://host:port`` for a server that speaks another protocol.
-    Any HTTP status is an answer, apart from those that a proxy sends for a server that is down.
+    ``address`` is ``http://...``, ``https://...``, or ``tcp://host:port`` for a server that speaks another
+    protocol. Any HTTP status is an answer, apart from those that a proxy sends for a server that is down.
     """
     ask = _connect if address.startswith("tcp:") else _request
     outcome: list[str] = []
@@ -29,8 +28,8 @@ def why_unreachable(address: str, seconds: float) -> str:
 
 def _connect(address: str, seconds: float) -> str:
     try:
-        parts = urlsplit(address)
-        socket.create_connection((parts.hostname or "", parts.port or 0), timeout=seconds).close()
+        host, _, port = address.removeprefix("tcp://").rpartition(":")
+        socket.create_connection((host.strip("[]"), int(port)), timeout=seconds).close()
     except (OSError, ValueError) as error:
         return str(getattr(error, "strerror", None) or error)
     return ""

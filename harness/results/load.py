@@ -23,7 +23,7 @@ from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.folders import folder_meant, recorded_in
 from harness.results.snippets import read_excerpts
 from harness.results.sweeps import SWEEP, collected
-from harness.tracker import Found
+from harness.tracker import FoundSweep
 
 COST = "context_tokens"
 FETCHED = "sweeps"
@@ -83,7 +83,7 @@ def _with_sweep(config: DictConfig, word: str) -> DictConfig:
     return other
 
 
-def read_folder(folder: Path, found: Found | None = None) -> FinishedSweep:
+def read_folder(folder: Path, found: FoundSweep | None = None) -> FinishedSweep:
     """The sweep whose ``sweep.json`` is in ``folder``; ``found`` says where it is tracked now, and that it has ended."""
     about = _about(folder)
     if found is None and about["ended"] is None:
@@ -187,7 +187,7 @@ def _questions(file: Path) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def _sweep(folder: Path, about: Mapping[str, Any], found: Found | None) -> FinishedSweep:
+def _sweep(folder: Path, about: Mapping[str, Any], found: FoundSweep | None) -> FinishedSweep:
     handle = about["tracker"]
     is_tracked = found is not None or "run_id" in handle
     return FinishedSweep(

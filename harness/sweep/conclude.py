@@ -9,7 +9,7 @@ from typing import NamedTuple
 from harness.decision.findings import found_out
 from harness.errors import HarnessError
 from harness.results.load import read_folder
-from harness.tracker import Judged
+from harness.tracker import CellVerdict
 from harness.verdict import Status, Verdict
 from harness.view.report.page import write_page
 from harness.view.verdict_words import verdict_words
@@ -32,7 +32,7 @@ class Conclusion(NamedTuple):
 
     verdict: Sequence[str]
     limits: Mapping[str, Mapping[str, float]]
-    judged: Sequence[Judged]
+    judged: Sequence[CellVerdict]
     report: Path | None
 
 
@@ -63,11 +63,11 @@ def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:
     }
 
 
-def judged_of(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> list[Judged]:
+def judged_of(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> list[CellVerdict]:
     """What is noted on each tracked cell's run."""
     limits = limits_of(verdict, metric)
     return [
-        Judged(run_ids[standing.name], TAGS[standing.status], limits.get(standing.name, {}))
+        CellVerdict(run_ids[standing.name], TAGS[standing.status], limits.get(standing.name, {}))
         for standing in verdict.standings
         if run_ids.get(standing.name)
     ]

@@ -152,7 +152,7 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
         cost=f"{COST}_at_{sweep.k}",
         failed=len(failures),
         metrics={sweep.primary: best[sweep.primary]} if best else {},
-        judged=shown.judged,
+        verdicts=shown.judged,
     )
     report = [f"{'Report':<12} {shown.report}"] if shown.report else []
     say_all(["", *tracker.close_sweep(handle, opened, summary), f"{'Files':<12} {sweep.folder}", *report])

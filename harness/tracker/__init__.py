@@ -1,6 +1,6 @@
-"""Finished values into a place where they can be looked at side by side.
+"""Finished values, recorded in a place where they can be looked at side by side.
 
-Promises: the tracker is handed finished values and calls nobody; every cell's files are on disk before it is
+Promises: a tracker is given finished values and calls nobody; every cell's files are on disk before it is
 called; a failed cell is recorded as failed, with its message.
 """
 
@@ -16,8 +16,12 @@ from typing import Any, Protocol
 class SweepRecord:
     """What is known before the first cell runs; also written to ``sweep.json``.
 
-    ``axes``: swept setting to its values, in the order of the command line. ``primary``: the metric that decides.
-    ``params`` go onto the parent run (corpus, golden set, cells, ...). ``dataset``: name, digest and source of the golden set.
+    - ``axes``: each swept setting with its values, in the order of the command line.
+    - ``primary``: the metric that decides.
+    - ``params``: settings of the sweep's run (corpus, golden set, cells, ...).
+    - ``dataset``: ``name``, ``digest`` and ``source`` of the golden set.
+    - ``provenance``: what ran: ``version`` of the program and, where there is one, ``git_commit`` of the
+      user's folder with ``git_dirty`` (``true`` or ``false``).
     """
 
     name: str
@@ -27,15 +31,20 @@ class SweepRecord:
     cells: int
     params: Mapping[str, str] = field(default_factory=dict)
     dataset: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class CellRecord:
     """One finished or failed cell.
 
-    ``metrics``: flat names, full precision, the primary first. ``curves``: name to ``{k: value}``. ``color``: ``#rrggbb``.
-    ``folder`` holds ``result.json``, ``rankings.npz``, ``questions.parquet`` and ``config.yaml``. ``note``: Markdown for the
-    run's page. ``error``: the message of a failed cell, else None.
+    - ``folder`` holds ``result.json``, ``rankings.npz``, ``questions.parquet`` and ``config.yaml``.
+    - ``metrics``: flat names, full precision, the primary metric first.
+    - ``curves``: name to ``{k: value}``.
+    - ``color``: ``#rrggbb``.
+    - ``note``: Markdown for the run's page.
+    - ``error``: the message of a failed cell, else None.
+    - ``provenance``: as in ``SweepRecord``.
     """
 
     name: str
@@ -48,11 +57,12 @@ class CellRecord:
     note: str = ""
     error: str | None = None
     started_ms: int | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What is noted on one cell's run: its verdict in a word or two, and limits of its deciding metric by flat name."""
+class CellVerdict:
+    """The verdict on one cell in a word or two, and the limits of its deciding metric's interval."""
 
     run_id: str
     verdict: str
@@ -61,10 +71,14 @@ class Judged:
 
 @dataclass(frozen=True)
 class SweepSummary:
-    """What the end of a sweep puts onto the parent run, and the verdict (``judged``) onto its cells.
+    """What is recorded at the end of a sweep, on its own run and (``verdicts``) on those of its cells.
 
-    ``note``: Markdown. ``files``: artifacts (figures, leaderboard.md). ``columns``: params and metrics that the saved view
-    shows, as ``params.model`` or ``metrics.mrr``. ``charts``: cost metric for the scatter. ``failed``: number of failed cells.
+    - ``note``: Markdown for the sweep's page.
+    - ``files``: artifacts such as figures and leaderboard.md.
+    - ``columns``: params, metrics and tags that the saved view shows, such as ``params.model`` or
+      ``metrics.mrr``.
+    - ``cost``: the cost metric of the scatter plot.
+    - ``failed``: number of failed cells.
     """
 
     note: str
@@ -73,12 +87,15 @@ class SweepSummary:
     cost: str
     failed: int
     metrics: Mapping[str, float] = field(default_factory=dict)
-    judged: Sequence[Judged] = ()
+    verdicts: Sequence[CellVerdict] = ()
 
 
 @dataclass(frozen=True)
-class Found:
-    """A sweep on record. ``folder`` is where its files were written, maybe on another machine. ``uri`` holds no password."""
+class FoundSweep:
+    """A sweep on record.
+
+    ``folder`` is where its files were written, maybe on another machine. ``uri`` holds no password.
+    """
 
     name: str
     run_id: str
@@ -88,37 +105,39 @@ class Found:
 
 
 class Tracker(Protocol):
-    """A place for finished values. All state that other processes need goes through the handle (JSON values only)."""
+    """A place for finished values. What other processes need is in the handle (JSON values only)."""
 
     def check(self) -> str:
-        """Says where finished values go, having made sure of it. Raises ``StoreError`` as ``open_sweep`` would."""
+        """Says where finished values go, after trying it. Raises ``StoreError`` as ``open_sweep`` would."""
 
     def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
-        """Creates the store if need be (safe against other processes) and the parent; gives the handle.
+        """Creates the store if need be (safe against other processes) and the sweep's run; gives the handle.
 
         Raises ``StoreError`` within seconds when the store or server can't be reached or written.
         """
 
     def record_cell(self, handle: Mapping[str, Any], cell: CellRecord) -> str:
-        """Records one cell under the parent; gives its run id."""
+        """Records one cell of the sweep; gives its run id."""
 
     def close_sweep(
         self, handle: Mapping[str, Any], sweep: SweepRecord, summary: SweepSummary
     ) -> Sequence[str]:
-        """Finishes the parent; gives lines to print: how to look at the sweep (command and links)."""
+        """Finishes the sweep's run; gives lines to print: how to look at the sweep (command and links)."""
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
-        """Marks the parent as failed or killed, so that it never stays RUNNING."""
+        """Marks the sweep's run as failed, so that it never stays RUNNING."""
 
-    def find(self, word: str) -> Found | None:
-        """The sweep that has ended and that ``word`` means; None where nothing is ever recorded.
+    def find(self, word: str) -> FoundSweep | None:
+        """The finished sweep that ``word`` names; None for a tracker that records nothing.
 
-        ``latest``, the first six or more characters of the id of a sweep or of one of its cells, or a sweep's name. Raises ``SettingError`` for
-        a word that means none or several, ``StoreError`` when there is no sweep, or only one that still runs.
+        ``word`` is ``latest``, the first six or more characters of the id of a sweep or of one of its cells,
+        or a sweep's name. Raises ``SettingError`` for a word that names none or several, ``StoreError`` when
+        there is no sweep, or only one that still runs.
         """
 
-    def fetch(self, found: Found, place: Path) -> None:
-        """Copies the files of the sweep to the folder ``place``, laid out as in its own folder; does nothing when they are there.
+    def fetch(self, found: FoundSweep, place: Path) -> None:
+        """Copies the files of the sweep to ``place``, laid out as in its own folder, unless they are there.
 
-        A cell whose files are incomplete gets a ``failure.json``. Raises ``StoreError`` when the sweep's own files are gone.
+        A cell whose files are incomplete gets a ``failure.json``. Raises ``StoreError`` when the sweep's own
+        files are missing.
         """

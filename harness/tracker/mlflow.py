@@ -1,4 +1,4 @@
-"""Sweeps in MLflow: one parent run per sweep, one child per cell, a saved view to look at them side by side."""
+"""Sweeps in MLflow: a parent run per sweep, a child per cell, and a saved view that compares them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import SettingError
-from harness.tracker import CellRecord, Found, SweepRecord, SweepSummary
-from harness.tracker.mlflow_abandoned import PROCESS_TAG, close_abandoned, this_process
-from harness.tracker.mlflow_address import known_again, shown, store_uri
+from harness.tracker import CellRecord, FoundSweep, SweepRecord, SweepSummary, mlflow_find
+from harness.tracker.mlflow_address import shown, store_uri, with_password
 from harness.tracker.mlflow_artifacts import cell_files, log_files, ready
-from harness.tracker.mlflow_fetch import fetch
-from harness.tracker.mlflow_find import CLOSED_TAG, find
-from harness.tracker.mlflow_links import how_to_look, linked
 from harness.tracker.mlflow_names import MetricNames, shown_k
 from harness.tracker.mlflow_payload import (
+    CLOSED_TAG,
     cell_tags,
     curves_of,
     log,
@@ -28,18 +25,28 @@ from harness.tracker.mlflow_payload import (
     sweep_tags,
     tags,
 )
-from harness.tracker.mlflow_pick import record_verdicts
-from harness.tracker.mlflow_runs import cells_of, close_left_open, closed_on_error, started
+from harness.tracker.mlflow_runs import (
+    PROCESS_TAG,
+    cells_of,
+    close_abandoned,
+    close_left_open,
+    closed_on_error,
+    record_verdicts,
+    started,
+    this_process,
+)
 from harness.tracker.mlflow_store import OPENING, connect, connected, experiment_id, store_errors
-from harness.tracker.mlflow_view import save_view
+from harness.tracker.mlflow_ui import how_to_look
+from harness.tracker.mlflow_view import save_view, with_links
 
 
 @dataclass(frozen=True)
 class MlflowTracker:
-    """Records a sweep in MLflow. Opens no run of MLflow's own global state, so it may be used beside the user's code.
+    """Records a sweep in MLflow. Leaves MLflow's active run alone, so it may be used beside the user's code.
 
-    ``uri``: address of the store; None takes ``MLFLOW_TRACKING_URI`` or else SQLite in ``folder``. ``experiment``: its
-    name. ``texts``: whether files that may hold text of documents or questions become artifacts.
+    ``uri``: address of the store; None takes ``MLFLOW_TRACKING_URI`` or else SQLite in ``folder``.
+    ``experiment``: its name. ``texts``: whether files that may hold text of documents or questions become
+    artifacts.
     """
 
     uri: str | None = None
@@ -50,18 +57,19 @@ class MlflowTracker:
     def __post_init__(self) -> None:
         if not self.experiment.strip():
             raise SettingError(
-                "tracker.experiment is empty; it is the name under which MLflow lists the sweeps. Give one, or leave it out.",
+                "tracker.experiment is empty; it is the name under which MLflow lists the sweeps. Give a "
+                "name, or leave the setting out.",
                 key="tracker.experiment",
             )
 
     def check(self) -> str:
-        """Connects, which creates a SQLite store that is not there yet, and says where it is."""
+        """Connects, which creates a missing SQLite store, and says where it is."""
         uri = store_uri(self.uri, Path(self.folder))
         connect(uri)
         return f"{shown(uri)} can be used; experiment '{self.experiment}'"
 
     def open_sweep(self, sweep: SweepRecord) -> dict[str, Any]:
-        """Creates store and experiment if need be, and the parent run with its settings.
+        """Creates store and experiment if need be, and the sweep's run with its settings.
 
         The handle holds addresses and ids. Raises ``StoreError`` within seconds when the store can't be used.
         """
@@ -109,17 +117,17 @@ class MlflowTracker:
         sweep: SweepRecord,  # noqa: ARG002 - all that is needed of it is in the handle
         summary: SweepSummary,
     ) -> Sequence[str]:
-        """Finishes the parent (as failed when a cell failed), saves the view, gives lines to print."""
+        """Finishes the sweep's run (as failed when a cell failed), saves the view, gives lines to print."""
         opened = self._opened(handle)
         client, run = connected(opened.uri), opened.run
         with store_errors(opened.uri), closed_on_error(client, run):
-            record_verdicts(opened.uri, summary.judged, opened.names.primary, opened.names.k)
+            record_verdicts(opened.uri, summary.verdicts, opened.names.primary, opened.names.k)
             measured = metrics(opened.names.renamed(summary.metrics), {}, _now_ms())
             with ready(summary.files, texts=self.texts) as files:
                 log_files(opened.uri, client.get_run(run).info.artifact_uri, files.paths)
             cells = cells_of(client, opened.experiment, run)
             saved = save_view(client, opened.experiment, run, opened.names, summary, cells)
-            note = linked(summary.note, opened.experiment, run) if saved else summary.note
+            note = with_links(summary.note, opened.experiment, run) if saved else summary.note
             log(client, run, measured, [], tags({CLOSED_TAG: "true"}, note))
             close_left_open(client, cells)
             client.set_terminated(run, "FAILED" if summary.failed else "FINISHED")
@@ -127,7 +135,7 @@ class MlflowTracker:
         return how_to_look(opened.uri, Path(self.folder), opened.experiment, run, order)
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
-        """Marks the parent as failed, with the message as its description, and cells half written as killed."""
+        """Marks the sweep's run as failed, described by the message, and unfinished cells as killed."""
         sweep = self._opened(handle)
         client = connected(sweep.uri)
         with store_errors(sweep.uri):
@@ -135,24 +143,24 @@ class MlflowTracker:
             log(client, sweep.run, [], [], tags({}, f"**This sweep was not finished.** {message}"))
             close_left_open(client, cells_of(client, sweep.experiment, sweep.run))
 
-    def find(self, word: str) -> Found | None:
-        """The sweep that has ended and that ``word`` means; ``latest`` and names mean those of this experiment."""
+    def find(self, word: str) -> FoundSweep | None:
+        """The finished sweep that ``word`` names; ``latest`` and names refer to this experiment."""
         uri = store_uri(self.uri, Path(self.folder))
-        return find(uri, self.experiment, word)
+        return mlflow_find.find(uri, self.experiment, word)
 
-    def fetch(self, found: Found, place: Path) -> None:
+    def fetch(self, found: FoundSweep, place: Path) -> None:
         """Copies the artifacts of the sweep and its cells to ``place``."""
-        uri = known_again(found.uri, self.uri, Path(self.folder))
-        fetch(uri, found, place)
+        uri = with_password(found.uri, self.uri, Path(self.folder))
+        mlflow_find.fetch(uri, found, place)
 
-    def _opened(self, handle: Mapping[str, Any]) -> _Sweep:
+    def _opened(self, handle: Mapping[str, Any]) -> OpenSweep:
         names = MetricNames(handle["primary"], handle["shown_k"])
-        uri = known_again(handle["uri"], self.uri, Path(self.folder))
-        return _Sweep(uri, handle["experiment_id"], handle["run_id"], names, handle["dataset"])
+        uri = with_password(handle["uri"], self.uri, Path(self.folder))
+        return OpenSweep(uri, handle["experiment_id"], handle["run_id"], names, handle["dataset"])
 
 
-class _Sweep(NamedTuple):
-    """A handle, read."""
+class OpenSweep(NamedTuple):
+    """The content of a handle."""
 
     uri: str
     experiment: str

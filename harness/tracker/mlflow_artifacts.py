@@ -1,22 +1,29 @@
-"""Files of a cell or a sweep as artifacts of its run."""
+"""Artifacts in MLflow: files of cells and sweeps, copied there and back, and the registered model."""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from harness.tracker.mlflow_store import connected, store_errors
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+
+ALIAS = "champion"
 # The UI shows no file above it, and a sweep of hundreds of cells would fill the store.
 LARGEST_MB = 5.0
 # Compressed already, and what a later comparison needs; they are copied whatever their size.
 _ALWAYS = {"rankings.npz", "questions.parquet", "evidence.jsonl.gz"}
 
-# Columns of questions.parquet that hold words of documents or questions are all those of strings, but for these.
-_WORDLESS = {"question_id", "cluster", "cause", "kind", "source"}
+# The string columns of questions.parquet that hold no text of documents or questions.
+_TEXT_FREE_COLUMNS = {"question_id", "cluster", "cause", "kind", "source"}
 # Files that hold numbers, settings and ids only.
-_WORDLESS_FILES = {
+_TEXT_FREE_FILES = {
     "result.json",
     "rankings.npz",
     "config.yaml",
@@ -27,19 +34,14 @@ _WORDLESS_FILES = {
 
 
 def cell_files(folder: Path) -> list[Path]:
-    """The files that lie directly in a cell's folder, by name; hidden, temporary and log files left out."""
+    """The files directly in a cell's folder, by name; hidden, temporary and log files left out."""
     if not folder.is_dir():
         return []
     skipped = (".tmp", ".log", ".lock", ".part")
     return sorted(f for f in folder.iterdir() if f.is_file() and f.name[0] != "." and f.suffix not in skipped)
 
 
-def without_text(path: Path) -> bool:
-    """Whether a file of this name holds no text of documents or questions."""
-    return path.name in _WORDLESS_FILES or path.suffix == ".png"
-
-
-class Ready(NamedTuple):
+class ReadyFiles(NamedTuple):
     """Files to be copied, and the names and sizes of those that are too large."""
 
     paths: Sequence[Path]
@@ -47,20 +49,21 @@ class Ready(NamedTuple):
 
 
 @contextmanager
-def ready(files: Iterable[Path], *, texts: bool) -> Iterator[Ready]:
+def ready(files: Iterable[Path], *, texts: bool) -> Iterator[ReadyFiles]:
     """The files that may be copied, at most 5 MB each but for rankings and questions.
 
-    With ``texts`` false only wordless ones, and question tables without their words, which exist while the block runs.
+    With ``texts`` false only files without text, and question tables without their columns of text, which
+    exist while the block runs.
     """
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         allowed = [
-            file if texts or without_text(file) else _wordless(file, Path(scratch))
+            file if texts or _is_text_free(file) else _table_without_text(file, Path(scratch))
             for file in files
-            if texts or without_text(file) or file.suffix == ".parquet"
+            if texts or _is_text_free(file) or file.suffix == ".parquet"
         ]
         megabytes = {file: file.stat().st_size / 1e6 for file in allowed}
         large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name not in _ALWAYS]
-        yield Ready(
+        yield ReadyFiles(
             [file for file in allowed if file not in large],
             [f"{file.name} ({megabytes[file]:.1f} MB)" for file in large],
         )
@@ -78,22 +81,80 @@ def log_files(uri: str, place: str, paths: Iterable[Path]) -> None:
         repository.log_artifact(str(path))  # type: ignore[no-untyped-call]
 
 
-def _wordless(table: Path, folder: Path) -> Path:
+def download(uri: str, run: Run, names: Sequence[str], folder: Path) -> None:
+    """Copies those of the files that are among the run's artifacts into ``folder``."""
+    from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+    folder.mkdir(parents=True, exist_ok=True)
+    repository = get_artifact_repository(run.info.artifact_uri, tracking_uri=uri)
+    there = {file.path for file in repository.list_artifacts()}
+    for name in names:
+        if name in there:
+            repository.download_artifacts(name, dst_path=str(folder))  # type: ignore[no-untyped-call]
+
+
+def register(uri: str, run_id: str, name: str, code: Path, deployment: Path, question: str) -> int:
+    """Registers the folder ``deployment`` as a model with the alias ``champion``; gives its version.
+
+    ``code`` is the file that MLflow loads the model from, ``question`` the input example. Raises
+    ``StoreError``.
+    """
+    client = connected(uri)
+    with store_errors(uri), _global_address(uri):
+        import mlflow
+
+        with mlflow.start_run(run_id=run_id, log_system_metrics=False):
+            logged = mlflow.pyfunc.log_model(
+                name=ALIAS,
+                python_model=str(code),
+                artifacts={"deployment": str(deployment)},
+                input_example=[question],
+                pip_requirements=["retrieval-harness", f"mlflow=={mlflow.__version__}"],
+            )
+        if not client.search_registered_models(f"name = '{name}'"):
+            client.create_registered_model(name)
+        made = client.create_model_version(name, logged.model_uri, run_id, model_id=logged.model_id)
+        client.set_registered_model_alias(name, ALIAS, str(made.version))
+        return int(made.version)
+
+
+@contextmanager
+def _global_address(uri: str) -> Iterator[None]:
+    """Lets MLflow's own functions use ``uri``; they know one address for the whole process."""
+    import mlflow
+
+    before = os.environ.get("MLFLOW_TRACKING_URI")
+    mlflow.set_tracking_uri(uri)
+    try:
+        yield
+    finally:
+        mlflow.set_tracking_uri("")
+        os.environ.pop("MLFLOW_TRACKING_URI", None)
+        if before is not None:
+            os.environ["MLFLOW_TRACKING_URI"] = before
+
+
+def _is_text_free(path: Path) -> bool:
+    """Whether a file holds no text of documents or questions; figures show names and numbers only."""
+    return path.name in _TEXT_FREE_FILES or path.suffix == ".svg"
+
+
+def _table_without_text(table: Path, folder: Path) -> Path:
     """A copy of a Parquet table that keeps numbers, truth values and the known columns of ids and kinds."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def is_wordless(field: pa.Field) -> bool:
+    def is_text_free(field: pa.Field) -> bool:
         kind = field.type
         return (
-            field.name in _WORDLESS
+            field.name in _TEXT_FREE_COLUMNS
             or pa.types.is_boolean(kind)
             or pa.types.is_integer(kind)
             or pa.types.is_floating(kind)
         )
 
     content = pq.read_table(table)
-    kept: Sequence[str] = [field.name for field in content.schema if is_wordless(field)]
+    columns: Sequence[str] = [field.name for field in content.schema if is_text_free(field)]
     path = folder / table.name
-    pq.write_table(content.select(kept), path)
+    pq.write_table(content.select(columns), path)
     return path

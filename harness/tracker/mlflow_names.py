@@ -1,7 +1,7 @@
-"""Flat metric names into names that MLflow shows well: few without a prefix, all others in sections.
+"""Names of metrics in MLflow: few without a prefix, all others in sections, made from the flat names.
 
-The runs table and the run's page list metrics without a prefix first and make a section of each prefix. Names are
-cut at about 22 characters on the cards of the charts page, prefixes at ten.
+The runs table and the run's page list metrics without a prefix first and make a section of each prefix. Names
+are cut at about 22 characters on the cards of the charts page, prefixes at ten.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 LONGEST = 22
+MOST_UNPREFIXED = 12
 # The curves whose points MLflow gets one by one; any other metric is one number.
 CURVES = ("recall", "ndcg")
 SECTIONS = ("budget", "at_k", "ci", "health", "diagnosis", "time")
@@ -25,9 +26,7 @@ _SECTION_OF = (
     ("time", re.compile(r"(^|_)(seconds|ms|s)(_|$)")),
     (
         "health",
-        re.compile(
-            r"^(truncated|unseen|lost|chunk|context|index|cache|documents|questions|token|text|evidence)"
-        ),
+        re.compile(r"^(truncated|lost|chunk|context|index|cache|documents|questions|token|text|evidence)"),
     ),
     ("health", re.compile(r"_(mb|tokens|chunks|hits|questions|documents)(_|$)")),
 )
@@ -37,8 +36,8 @@ _SECTION_OF = (
 class MetricNames:
     """How the metrics of one sweep are called in MLflow.
 
-    ``primary`` is the metric that decides; ``k`` the cut at which recall, nDCG, precision and context are shown without
-    a prefix.
+    ``primary`` is the metric that decides; ``k`` the cut at which recall, nDCG, precision and context are
+    shown without a prefix.
     """
 
     primary: str
@@ -49,7 +48,7 @@ class MetricNames:
         """The flat names that get no prefix, at most 12: the primary metric with its interval comes first."""
         at_k = (f"recall_at_{self.k}", f"ndcg_at_{self.k}", f"precision_at_{self.k}")
         names = (self.primary, f"{self.primary}_lo", f"{self.primary}_hi", *at_k, *_HEAD, "embed_seconds")
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys(names))[:MOST_UNPREFIXED]
 
     @property
     def _context(self) -> str:
@@ -58,8 +57,8 @@ class MetricNames:
     def of(self, flat: str) -> str:
         """The name in MLflow of one flat name: unprefixed, or ``section/name``.
 
-        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``. A name that already has a section keeps
-        it. Characters that MLflow refuses become ``_``.
+        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``. A name that already has a
+        section keeps it. Characters that MLflow refuses become ``_``.
         """
         name = _REFUSED.sub("_", flat)
         if name == self._context:
@@ -95,20 +94,14 @@ class MetricNames:
 
 
 def curve_name(curve: str) -> str:
-    """The name of a curve over k. Its last point is what MLflow shows as its value, so it stays among its section."""
+    """The name of a curve over k. MLflow shows its last point as its value, so it stands in its section."""
     return f"at_k/{curve}"
 
 
 def shown_k(primary: str, params: Mapping[str, str]) -> int:
-    """The cut whose metrics stand without a prefix: the primary metric's, else ``primary_k``, else 5 or the largest ``k``.
-
-    ``params`` are those of the sweep; ``k`` in it may be one number or a list in any notation.
-    """
-    for text in (_cut_of(primary), params.get("primary_k", "")):
-        if re.fullmatch(r"\d+", text):
-            return int(text)
-    ks = [int(k) for k in re.findall(r"\d+", params.get("k", ""))]
-    return 5 if not ks or 5 in ks else max(ks)
+    """The cut whose metrics have no prefix: the primary metric's, else the sweep's ``primary_k``, else 5."""
+    match = re.search(r"_at_(\d+)$", primary)
+    return int(match[1] if match else params.get("primary_k", "5"))
 
 
 def shortened(name: str) -> str:
@@ -140,8 +133,3 @@ def _section(name: str) -> str:
     matches = (section for section, pattern in _SECTION_OF if pattern.search(name))
     # What is left are measures of quality over the whole ranking (precision_omega, or a user's own).
     return next(matches, "at_k")
-
-
-def _cut_of(primary: str) -> str:
-    match = re.search(r"_at_(\d+)$", primary)
-    return match.group(1) if match else ""

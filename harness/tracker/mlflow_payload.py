@@ -1,4 +1,4 @@
-"""Records into what MLflow's client takes: metrics, params, tags and the golden set as an input."""
+"""Records as what MLflow's client takes: metrics, params, tags and the golden set as an input."""
 
 from __future__ import annotations
 
@@ -16,14 +16,26 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Metric, Param, RunTag
 
+KIND_TAG, FOLDER_TAG = "harness.kind", "harness.folder"
+# Set when every cell of a sweep was run, whether or not it succeeded.
+CLOSED_TAG = "harness.closed"
+# MLflow's own names.
+NOTE_TAG, PARENT_TAG = "mlflow.note.content", "mlflow.parentRunId"
+FAILED = "**This cell failed.** "
 NOTE_CHARS = 7500
 TAG_CHARS = 7900
 PARAM_CHARS = 6000
 COMMAND_CHARS = 5000
 DECIMALS = 4
-# The param of a sweep that is long and no setting.
+# The param of a sweep that is long and not a setting.
 COMMAND = "command"
-# A request to a server may hold 1,000 things in all, 100 of them params and 100 tags.
+# Where the UI shows the version of the code, and our own names for the rest.
+_PROVENANCE_TAGS = {
+    "version": "harness.version",
+    "git_commit": "mlflow.source.git.commit",
+    "git_dirty": "harness.git_dirty",
+}
+# A request to a server may hold 1,000 entries in all, 100 of them params and 100 tags.
 _METRICS_PER_REQUEST = 800
 _PARAMS_PER_REQUEST = 100
 
@@ -31,7 +43,7 @@ _PARAMS_PER_REQUEST = 100
 def metrics(
     values: Mapping[str, float], curves: Mapping[str, Mapping[int, float]], now_ms: int
 ) -> list[Metric]:
-    """The values in their order, then the points of the curves with ``step=k``; rounded, undefined ones left out."""
+    """The values in order, then the curves' points with ``step=k``; rounded, undefined ones left out."""
     from mlflow.entities import Metric
 
     points = [(name, value, 0) for name, value in values.items()]
@@ -56,7 +68,7 @@ def tags(values: Mapping[str, str], note: str) -> list[RunTag]:
 
     cut = {name: _cut(str(value), TAG_CHARS) for name, value in values.items()}
     if note:
-        cut["mlflow.note.content"] = _cut(note, NOTE_CHARS)
+        cut[NOTE_TAG] = _cut(note, NOTE_CHARS)
     return [RunTag(name, value) for name, value in cut.items()]
 
 
@@ -73,9 +85,10 @@ def log(
 
 
 def log_golden(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
-    """Notes the golden set as what the run was evaluated on; nothing when there is none.
+    """Notes the golden set as the dataset that the run was evaluated on; nothing when ``dataset`` is empty.
 
-    ``dataset`` has ``name``, ``digest`` and ``source``. The digest is shown in the widest column, so 12 characters do.
+    ``dataset`` has ``name``, ``digest`` and ``source``. The digest is cut to 12 characters, as a long one
+    fills the widest column.
     """
     if not dataset:
         return
@@ -90,13 +103,8 @@ def log_golden(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) ->
     client.log_inputs(run_id, [DatasetInput(entity, [InputTag("mlflow.data.context", "evaluation")])])
 
 
-def golden_tags(dataset: Mapping[str, str]) -> dict[str, str]:
-    """The full digest of the golden set, of which the dataset's column shows only the beginning."""
-    return {"golden_digest": dataset["digest"]} if dataset else {}
-
-
 def sweep_params(sweep: SweepRecord) -> dict[str, str]:
-    """The settings of the parent: what is swept, and what is the same in all cells; the command is a tag instead."""
+    """The settings of the sweep's run: what is swept, and what all cells share; the command is a tag."""
     settings = {
         "cells": str(sweep.cells),
         "primary": sweep.primary,
@@ -107,8 +115,8 @@ def sweep_params(sweep: SweepRecord) -> dict[str, str]:
 
 
 def sweep_tags(sweep: SweepRecord) -> dict[str, str]:
-    """The tags of the parent: its kind, folder, command (5,000 characters at most) and golden set."""
-    marks = {"harness.kind": "sweep", "harness.folder": str(sweep.folder), **golden_tags(sweep.dataset)}
+    """The tags of the sweep's run: kind, folder, command (cut), golden set, provenance."""
+    marks = {KIND_TAG: "sweep", FOLDER_TAG: str(sweep.folder), **_origin(sweep.dataset, sweep.provenance)}
     if COMMAND in sweep.params:
         # It may hold the address of a store with its password.
         command = re.sub(r"\S+", lambda word: shown(word[0]), sweep.params[COMMAND])
@@ -119,18 +127,18 @@ def sweep_tags(sweep: SweepRecord) -> dict[str, str]:
 def cell_tags(
     cell: CellRecord, dataset: Mapping[str, str], parent: str, left_out: Sequence[str]
 ) -> list[RunTag]:
-    """All tags of a cell: its own, its parent, its colour, the golden set and its description.
+    """All tags of a cell: its own, its parent, its colour, golden set, provenance and description.
 
-    A failed cell is described by its message, which says what to do; its verdict is "failed" unless it has one.
-    ``left_out`` names files that were too large to be copied; it is said below the first paragraph.
+    A failed cell is described by its message, which says what to do; its verdict is "failed" unless it has
+    one. ``left_out`` names files that were too large to be copied; the second paragraph lists them.
     """
-    marks = {"harness.kind": "cell", **golden_tags(dataset), **cell.tags, "mlflow.parentRunId": parent}
+    marks = {KIND_TAG: "cell", **_origin(dataset, cell.provenance), **cell.tags, PARENT_TAG: parent}
     note = cell.note
     if cell.color:
         marks["mlflow.runColor"] = cell.color
     if cell.error is not None:
         marks.setdefault("verdict", "failed")
-        note = f"**This cell failed.** {cell.error}" + (f"\n\n{cell.note}" if cell.note else "")
+        note = f"{FAILED}{cell.error}" + (f"\n\n{cell.note}" if cell.note else "")
     if left_out:
         first, _, rest = note.partition("\n\n")
         missing = f"Too large to be copied here: {', '.join(left_out)}. See {cell.folder}."
@@ -139,8 +147,14 @@ def cell_tags(
 
 
 def curves_of(cell: CellRecord) -> dict[str, Mapping[int, float]]:
-    """The curves that MLflow gets, by their names there; all others stay in the files."""
+    """The curves that MLflow gets, by their names there; all others are in the files only."""
     return {curve_name(name): cell.curves[name] for name in CURVES if name in cell.curves}
+
+
+def _origin(dataset: Mapping[str, str], provenance: Mapping[str, str]) -> dict[str, str]:
+    """The golden set's full digest (its column shows the beginning), the program's version, the commit."""
+    golden = {"golden_digest": dataset["digest"]} if dataset else {}
+    return golden | {tag: provenance[key] for key, tag in _PROVENANCE_TAGS.items() if key in provenance}
 
 
 def _parts(
@@ -159,6 +173,6 @@ def _cut(text: str, limit: int) -> str:
     """The text, ended after a whole line where it is too long."""
     if len(text) <= limit:
         return text
-    end = "\n\n… shortened; the whole is in the artifacts."
+    end = "\n\n… shortened; the full text is in the artifacts."
     head = text[: limit - len(end)]
     return (head[: head.rfind("\n")] if "\n" in head else head) + end

@@ -1,48 +1,75 @@
-"""The SQLite store: its file is looked at before MLflow touches it, and created by one process at a time.
+"""The SQLite store: its file is checked before MLflow opens it, and created by one process at a time.
 
-MLflow tries a file it can't use again and again, with growing pauses, and several processes that create the same store
-at once crash in its migrations.
+MLflow retries a file that it can't use again and again, with growing pauses, and several processes that
+create the same store at once crash in its migrations.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from harness.errors import StoreError
-from harness.tracker.mlflow_wal import wait_less, write_ahead
 
 LOCK_SECONDS = 120.0
 _BUSY_SECONDS = 20.0
-_ELSEWHERE = "name another place with tracker.uri=sqlite:////path/mlflow.db, or with HARNESS_ROOT=/path for all that is written"
-
-
-def sqlite_path(uri: str) -> Path | None:
-    """The file of a SQLite store, None for any other store."""
-    return Path(uri.removeprefix("sqlite:///")) if uri.startswith("sqlite:///") else None
+_ELSEWHERE = (
+    "choose another place with tracker.uri=sqlite:////path/mlflow.db, or with HARNESS_ROOT=/path for all "
+    "that is written"
+)
+# Any other file system may be shared with other machines or implement locks imperfectly.
+_LOCAL = {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "overlay"}
+_MOUNTS = Path("/proc/self/mountinfo")
 
 
 @contextmanager
 def usable(path: Path) -> Iterator[None]:
     """Holds the lock of a store that can be read and written; makes its folder if need be.
 
-    Raises ``StoreError`` when the file or its folder can't be written, when the file is no SQLite file or damaged, and
-    when another process has held the lock for two minutes.
+    Raises ``StoreError`` when the file or its folder can't be written, when the file is damaged or not a
+    SQLite file, and when another process has held the lock for two minutes.
     """
+    lock = FileLock(path.with_name(f"{path.name}.lock"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(f"{path.name}.lock")
-        lock.touch()
+        lock.acquire(timeout=LOCK_SECONDS)
+    except Timeout:
+        raise StoreError(
+            f"Another process has held {lock.lock_file} for {LOCK_SECONDS:.0f} s. End it, then run the same "
+            "command.",
+            where=lock.lock_file,
+        ) from None
     except OSError as error:
         raise _unwritable(path, str(error.strerror)) from error
-    with _held(lock):
+    try:
         _check(path)
-        write_ahead(path)
-        wait_less(path)
+        _write_ahead(path)
         yield
+    finally:
+        lock.release()
+
+
+def on_local_disk(folder: Path) -> bool:
+    """Whether the folder's file system is known to be local; False where the system doesn't tell."""
+    try:
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    place, kind = folder.resolve(), ""
+    longest = 0
+    for line in lines:
+        # Fields: id, parent, device, root, mount point, options, ... - type, source; blanks are \040.
+        before, _, after = line.partition(" - ")
+        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), before.split()[4])
+        # Of two mounts on one point, the later hides the earlier.
+        if place.is_relative_to(point) and len(point) >= longest:
+            longest, kind = len(point), after.split()[0]
+    return kind in _LOCAL
 
 
 def _check(path: Path) -> None:
@@ -55,34 +82,27 @@ def _check(path: Path) -> None:
         raise _unwritable(path, str(error)) from error
     except sqlite3.DatabaseError as error:
         raise StoreError(
-            f"The tracking store {path} is damaged or is no SQLite file ({error}). Move it away (a new one is created) or "
-            f"{_ELSEWHERE}.",
+            f"The tracking store {path} is damaged or not a SQLite file ({error}). Move it away (a new one "
+            f"is created) or {_ELSEWHERE}.",
             where=path,
         ) from error
 
 
-@contextmanager
-def _held(lock: Path) -> Iterator[None]:
-    import fcntl
+def _write_ahead(path: Path) -> None:
+    """Puts a store that has no content yet into write-ahead mode for good, where its disk is local.
 
-    deadline = time.monotonic() + LOCK_SECONDS
-    with lock.open("a") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise StoreError(
-                        f"Another process has held {lock} for {LOCK_SECONDS:.0f} s. End it, then run the same command.",
-                        where=lock,
-                    ) from None
-                time.sleep(0.05)
-        yield
+    Readers such as the UI then don't stop writers, and a write waits for the disk once instead of three
+    times. Several hosts can't share such a file, so it is not for network disks; an existing store is left as
+    it is.
+    """
+    if path.stat().st_size == 0 and on_local_disk(path.parent):
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA journal_mode=WAL")
 
 
 def _unwritable(path: Path, reason: str) -> StoreError:
     return StoreError(
-        f"The tracking store {path} can't be written: {reason}. Give its folder to this user, free some space or {_ELSEWHERE}.",
+        f"The tracking store {path} can't be written: {reason}. Give its folder to this user, free some "
+        f"space or {_ELSEWHERE}.",
         where=path,
     )

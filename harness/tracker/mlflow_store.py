@@ -1,28 +1,36 @@
-"""The place that MLflow writes to: a client for it, seen to work, and the experiment in it."""
+"""The store that MLflow writes to: a client for it, known to work, and the experiment in it.
+
+A server or a database is asked before MLflow is: MLflow retries an unreachable one for minutes, and a missing
+driver ends in a traceback.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from harness.errors import StoreError
-from harness.tracker.mlflow_address import DATABASES, WEB, kind_of, shown
-from harness.tracker.mlflow_database import check_database
-from harness.tracker.mlflow_probe import unreachable
-from harness.tracker.mlflow_sqlite import sqlite_path, usable
+from harness.files.reachable import why_unreachable
+from harness.tracker.mlflow_address import DATABASES, WEB, kind_of, shown, sqlite_path
+from harness.tracker.mlflow_sqlite import usable
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from sqlalchemy.engine import URL
 
 PROBE_SECONDS = 4.0
-# What to do ends every message, and depends on how far the sweep has come.
+# The remedy ends every message, and depends on how far the sweep has come.
 OPENING = (
-    "Nothing has run yet: mend or start the store, or correct tracker.uri (or MLFLOW_TRACKING_URI). Without either, "
-    "results go into mlruns/; tracker=none tracks nothing."
+    "Nothing has run yet: start or repair the store, or correct tracker.uri (or MLFLOW_TRACKING_URI). "
+    "Without either, results go into mlruns/; tracker=none tracks nothing."
 )
-RECORDING = "All results are in the output folder; mend the store and run the same command again."
+RECORDING = "All results are in the output folder; repair the store and run the same command again."
+READING = "Start or repair the store, or correct tracker.uri (or MLFLOW_TRACKING_URI)."
+RUN_FIRST = "Run a sweep first: python -m harness -m model=minilm,wordllama chunk=256,512"
 _ENVIRONMENT = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     # Our own lines hold better links.
@@ -30,23 +38,25 @@ _ENVIRONMENT = {
     # A server that dies in the middle of a sweep is noticed after seconds instead of minutes.
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
-    # A bar for every single file that is read would bury what is said.
+    # A bar for every single file that is read would hide the messages.
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
-# Clients of stores that were seen to work, by process (a fork may not share connections) and address.
+_DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
+_PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
+# Clients of stores that are known to work, by process (a fork may not share connections) and address.
 _CLIENTS: dict[tuple[int, str], MlflowClient] = {}
 
 
 def connect(uri: str, remedy: str = OPENING) -> MlflowClient:
-    """A client for a store that was seen to work; a SQLite store is created if need be.
+    """A client for a store that is known to work; a SQLite store is created if need be.
 
-    Raises ``StoreError``, ended by ``remedy``, within seconds when a server doesn't answer or a file can't be read or
-    written.
+    Raises ``StoreError``, ended by ``remedy``, within seconds when a server doesn't answer or a file can't be
+    read or written.
     """
-    if kind_of(uri) in WEB:
-        _check_answers(uri, remedy)
-    elif kind_of(uri) in DATABASES:
-        check_database(uri, PROBE_SECONDS, remedy)
+    if kind_of(uri) in WEB and (reason := why_unreachable(f"{uri}/health", PROBE_SECONDS)):
+        raise StoreError(f"No tracking server answers at {uri} ({reason}). {remedy}", where=uri)
+    if kind_of(uri) in DATABASES:
+        check_database(uri, remedy)
     path = sqlite_path(uri)
     with usable(path) if path else nullcontext(), store_errors(uri, remedy):
         client = _client(uri)
@@ -55,17 +65,25 @@ def connect(uri: str, remedy: str = OPENING) -> MlflowClient:
     return client
 
 
-def connected(uri: str) -> MlflowClient:
-    """The client of this process for a store that was seen to work before, else a new one.
+def connect_existing(uri: str) -> MlflowClient:
+    """A client as from ``connect``, but raises ``StoreError`` for a SQLite file that doesn't exist."""
+    path = sqlite_path(uri)
+    if path and not path.is_file():
+        raise StoreError(f"There is no tracking store at {shown(uri)} yet. {RUN_FIRST}", where=uri)
+    return connect(uri, READING)
 
-    A store that died since then shows when it is used, within ``store_errors``.
+
+def connected(uri: str) -> MlflowClient:
+    """The client of this process for a store that worked before, else a new one.
+
+    A store that failed since then is noticed when it is used, within ``store_errors``.
     """
     return _CLIENTS.get((os.getpid(), uri)) or connect(uri, RECORDING)
 
 
 @contextmanager
 def store_errors(uri: str, remedy: str = RECORDING) -> Iterator[None]:
-    """Turns whatever MLflow, the database or the network raises into one ``StoreError`` that says what to do."""
+    """Turns errors of MLflow, the database or the network into one ``StoreError`` that says what to do."""
     _prepare()
     from mlflow.exceptions import MlflowException
     from sqlalchemy.exc import SQLAlchemyError
@@ -73,19 +91,15 @@ def store_errors(uri: str, remedy: str = RECORDING) -> Iterator[None]:
     try:
         yield
     except (MlflowException, SQLAlchemyError, OSError) as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
         if "out-of-date database schema" in str(error):
             remedy = (
                 f"Another version of MLflow wrote it: copy it, then run 'mlflow db upgrade {shown(uri)}'."
             )
-        reason = shown(lines[0]).rstrip(".")
-        raise StoreError(
-            f"The tracking store {shown(uri)} can't be used: {reason}. {remedy}", where=shown(uri)
-        ) from error
+        raise _unusable(uri, _first_line(error), remedy) from error
 
 
 def experiment_id(client: MlflowClient, uri: str, name: str) -> str:
-    """The id of the experiment, created if need be; artifacts of a SQLite store lie in ``artifacts`` beside it.
+    """The id of the experiment, created if need be; artifacts of SQLite are in ``artifacts`` beside it.
 
     Raises ``StoreError`` when the experiment was deleted.
     """
@@ -106,22 +120,65 @@ def experiment_id(client: MlflowClient, uri: str, name: str) -> str:
                     raise
     if found.lifecycle_stage == "deleted":
         raise StoreError(
-            f"The experiment '{name}' was deleted in {shown(uri)}. Choose another name with tracker.experiment=NAME, or "
-            f"restore it: MLFLOW_TRACKING_URI={shown(uri)} mlflow experiments restore --experiment-id {found.experiment_id}",
+            f"The experiment '{name}' was deleted in {shown(uri)}. Choose another name with "
+            f"tracker.experiment=NAME, or restore it: MLFLOW_TRACKING_URI={shown(uri)} mlflow experiments "
+            f"restore --experiment-id {found.experiment_id}",
             where=shown(uri),
         )
     return str(found.experiment_id)
 
 
-def _check_answers(uri: str, remedy: str) -> None:
-    reason = unreachable(f"{uri}/health", PROBE_SECONDS)
-    if reason:
-        raise StoreError(f"No tracking server answers at {uri} ({reason}). {remedy}", where=uri)
+def check_database(uri: str, remedy: str) -> None:
+    """Raises ``StoreError`` when the driver is missing, or the server can't be reached or refuses."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.pool import NullPool
+
+    url = _database_url(uri)
+    port = url.port or _PORTS.get(url.get_backend_name())
+    if url.host and port and (reason := why_unreachable(f"tcp://{url.host}:{port}", PROBE_SECONDS)):
+        raise _unusable(uri, reason, remedy)
+    try:
+        create_engine(url, poolclass=NullPool).connect().close()
+    except SQLAlchemyError as error:
+        raise _unusable(uri, _first_line(error), remedy) from None
+
+
+def _database_url(uri: str) -> URL:
+    """The address of a database whose driver is installed."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(uri)
+        url.get_dialect().import_dbapi()
+    except ImportError as error:
+        module = error.name or str(error)
+        package = _DRIVERS.get(module, module)
+        raise StoreError(
+            f"The tracking store {shown(uri)} needs the Python package {package}, which is not installed. "
+            f"Install it: {sys.executable} -m pip install '{package}'",
+            where=shown(uri),
+        ) from None
+    except (ArgumentError, ValueError):
+        raise StoreError(
+            f"The tracking store {shown(uri)} names an unknown database or driver. Write postgresql://, "
+            "mysql:// or mssql:// and, after a +, a driver if need be.",
+            where=shown(uri),
+        ) from None
+    return url
+
+
+def _unusable(uri: str, reason: str, remedy: str) -> StoreError:
+    return StoreError(f"The tracking store {shown(uri)} can't be used: {reason}. {remedy}", where=shown(uri))
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return shown(lines[0]).rstrip(".")
 
 
 def _client(uri: str) -> MlflowClient:
-    import logging
-
     from mlflow import MlflowClient
 
     for logger in ("mlflow", "alembic"):

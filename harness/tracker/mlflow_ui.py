@@ -1,48 +1,77 @@
-"""MLflow's UI on one store: starts its server, waits until it answers, says where the newest sweep is.
+"""Looking at sweeps in MLflow's UI: what to type, and the server with a link to the newest sweep.
 
-``python -m harness.tracker.mlflow_ui STORE PORT``; a store that is a server already is only asked for its newest sweep.
+``python -m harness.tracker.mlflow_ui STORE PORT`` starts the server and prints the link; for a store that is
+a server already it only prints the link.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.errors import HarnessError, SettingError, StoreError
-from harness.tracker.mlflow_address import WEB, kind_of, shown, store_uri
-from harness.tracker.mlflow_links import newest_link
-from harness.tracker.mlflow_probe import unreachable
-from harness.tracker.mlflow_sqlite import sqlite_path
-from harness.tracker.mlflow_store import connect
+from harness.errors import HarnessError, SettingError
+from harness.files.reachable import why_unreachable
+from harness.tracker.mlflow_address import WEB, kind_of, shown, sqlite_path, store_uri
+from harness.tracker.mlflow_store import connect_existing
+from harness.tracker.mlflow_view import VIEW_TAG, plain_link, run_link, view_key, view_links
 
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+LOCAL_ADDRESS = "http://127.0.0.1:5000"
 START_SECONDS = 120.0
 _TRY_SECONDS = 2.0
 _PAUSE_SECONDS = 0.2
-_USUAL = b"[MLflow] Security middleware enabled"
 
 
-def main(words: list[str]) -> int:
+def how_to_look(uri: str, folder: Path, experiment: str, parent: str, order: str | None) -> list[str]:
+    """Lines to print at the end of a sweep: the command that starts the UI, if needed, and the addresses.
+
+    ``folder`` is the tracker's own. ``order`` is the metric to sort by when no view was saved, else None.
+    """
+    base = uri if kind_of(uri) in WEB else LOCAL_ADDRESS
+    links = view_links(base, experiment, view_key(parent))
+    if order is not None:
+        links = {"Leaderboard": plain_link(base, experiment, parent, order)}
+    command = {"Open MLflow": _command(uri, folder)} if base != uri else {}
+    return [f"{name:<12} {value}" for name, value in (command | links).items()]
+
+
+def newest_link(client: MlflowClient, base: str) -> str | None:
+    """The leaderboard of the newest sweep, its run's page when it has no view, None without a sweep."""
+    experiments = {e.experiment_id: e for e in client.search_experiments()}
+    newest = client.search_runs(
+        list(experiments),
+        filter_string="tags.`harness.kind` = 'sweep'",
+        order_by=["attributes.start_time DESC"],
+        max_results=1,
+    )
+    if not newest:
+        return None
+    experiment, run = newest[0].info.experiment_id, newest[0].info.run_id
+    key = view_key(run)
+    if f"{VIEW_TAG}{key}" in experiments[experiment].tags:
+        return view_links(base, experiment, key)["Leaderboard"]
+    return run_link(base, experiment, run)
+
+
+def main(words: Sequence[str]) -> int:
     """Shows the store ``words[0]`` at port ``words[1]`` until it is stopped; gives the exit code."""
     try:
         uri = store_uri(words[0], Path("mlruns"))
         if kind_of(uri) in WEB:
             _say(_newest(uri, uri))
             return 0
-        port = port_of(words[1])
-        path = sqlite_path(uri)
-        if path and not path.is_file():
-            raise StoreError(
-                f"There is no tracking store at {uri} yet. Run a sweep first: python -m harness -m model=minilm chunk=256,512",
-                where=uri,
-            )
-        return _serve(uri, port)
+        return _serve(uri, port_of(words[1]))
     except HarnessError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -51,45 +80,44 @@ def main(words: list[str]) -> int:
 
 
 def port_of(text: str) -> int:
-    """A port of 127.0.0.1 that is free. Raises ``SettingError`` for what is none or is taken."""
+    """A free port of 127.0.0.1. Raises ``SettingError`` for an invalid port or one that is in use."""
     port = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= port <= 65535:
         raise SettingError(
-            f"PORT={text} is no port; give a whole number from 1 to 65535: PORT=5001 bash scripts/ui",
+            f"PORT={text} is not a port; give a whole number from 1 to 65535: PORT=5001 bash scripts/ui",
             key="PORT",
         )
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise SettingError(
-                f"Port {port} can't be used on 127.0.0.1 ({error.strerror}). Choose another one: PORT=5001 bash scripts/ui",
-                key="PORT",
-            ) from None
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise SettingError(
+            f"Port {port} can't be used on 127.0.0.1 ({os.strerror(error.errno or 0)}). Choose another one: "
+            "PORT=5001 bash scripts/ui",
+            key="PORT",
+        ) from None
     return port
 
 
 def _serve(uri: str, port: int) -> int:
+    """Runs MLflow's server as a child; whatever ends this process ends the child with its workers."""
     base = f"http://127.0.0.1:{port}"
-    text = _newest(uri, base)
+    link = _newest(uri, base)
     _say(f"Starting MLflow on {shown(uri)}; Ctrl-C ends it.")
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--workers", "1", "--uvicorn-opts", "--log-level warning"]
+    words = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    words += ["--uvicorn-opts", "--log-level warning"]
     # In its environment, as a password in the address would else be seen in the list of processes.
     environment = os.environ | {"MLFLOW_BACKEND_STORE_URI": uri, "MLFLOW_REGISTRY_STORE_URI": uri}
     for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _interrupted)
+        signal.signal(ending, signal.default_int_handler)
     # In a group of its own: a Ctrl-C that reached its parts one by one would end in tracebacks.
     server = subprocess.Popen(  # noqa: S603 - our own words
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        [sys.executable, "-m", "mlflow", "server", *words], env=environment, start_new_session=True
     )
-    threading.Thread(target=_pass_on, args=(server,), daemon=True).start()
     try:
         if _answers(server, base):
-            _say(text)
+            _say(link)
             return server.wait()
-        sys.stderr.write(f"MLflow did not start at {base}; what it said stands above.\n")
+        sys.stderr.write(f"MLflow did not start at {base}; its messages stand above.\n")
         return 1
     finally:
         with suppress(ProcessLookupError):
@@ -97,31 +125,29 @@ def _serve(uri: str, port: int) -> int:
         server.wait()
 
 
-def _pass_on(server: subprocess.Popen[bytes]) -> None:
-    """Shows what the server says as errors, but for the line it says every time."""
-    for line in server.stdout or ():
-        if not line.startswith(_USUAL):
-            sys.stderr.write(line.decode(errors="replace"))
-            sys.stderr.flush()
-
-
 def _answers(server: subprocess.Popen[bytes], base: str) -> bool:
     """Waits for the server; False when it ended, or did not answer in two minutes."""
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
-        if not unreachable(f"{base}/health", _TRY_SECONDS):
+        if not why_unreachable(f"{base}/health", _TRY_SECONDS):
             return True
         time.sleep(_PAUSE_SECONDS)
     return False
 
 
 def _newest(uri: str, base: str) -> str:
-    link = newest_link(connect(uri), base)
+    link = newest_link(connect_existing(uri), base)
     return f"Newest sweep: {link}" if link else f"No sweep yet; MLflow itself is at {base}/#/experiments"
 
 
-def _interrupted(*_: object) -> None:
-    raise KeyboardInterrupt
+def _command(uri: str, folder: Path) -> str:
+    """What starts the UI: the checkout's script where there is one, else MLflow's own command."""
+    path = sqlite_path(uri)
+    # A database's address may hold a password, which is not printed.
+    store = shlex.quote(f"sqlite:///{path}") if path else '"$MLFLOW_TRACKING_URI"'
+    if (folder.absolute().parent / "scripts" / "ui").is_file():
+        return "bash scripts/ui" if path == folder.absolute() / "mlflow.db" else f"bash scripts/ui {store}"
+    return f"MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false mlflow server --workers 1 --backend-store-uri {store}"
 
 
 def _say(text: str) -> None:

@@ -1,13 +1,18 @@
-"""The saved view of a sweep in MLflow's UI: columns, order, filter and charts.
+"""The saved view of a sweep in MLflow's UI (columns, order, filter, charts), and the addresses that open it.
 
-The format is the UI's own and belongs to the minor version of MLflow that is pinned; it was tried in a browser.
+The view's format is the UI's own and belongs to the pinned minor version of MLflow; it was tested in a
+browser. What is the same in every view stands in ``mlflow_view.json``. Every address asks for the machine
+learning side of the UI: without that it opens on an empty page about traces.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from harness.tracker import SweepSummary
@@ -24,21 +29,6 @@ _UNPREFIXED = "Model metrics"
 _COMPARISON = "Comparison"
 # The UI's names for the two columns that are always there.
 _NAME, _CREATED = "attributes.`Run Name`", "runDateAndNestInfo"
-_LINE = {
-    "type": "LINE",
-    "xAxisKey": "step",
-    "xAxisScaleType": "linear",
-    "scaleType": "linear",
-    "lineSmoothness": 0,
-    "range": {},
-    "selectedXAxisMetricKey": "",
-    "yAxisKey": "metric",
-    "yAxisExpressions": [],
-    "useGlobalXaxisKey": False,
-    "useGlobalLineSmoothing": True,
-    "ignoreOutliers": False,
-    "displayPoints": True,
-}
 
 
 def view_key(parent: str) -> str:
@@ -74,46 +64,68 @@ def view_json(
 ) -> str:
     """The view's state: the cells of the sweep, best first, with ``columns``, and charts to compare them.
 
-    ``primary``, ``cost``, ``names`` (all metrics that occur), ``curves`` and the metrics in ``columns`` are MLflow's names.
-    ``columns`` are written ``params.model``, ``metrics.mrr``, ``tags.verdict``. At most 20,000 characters, the most that
-    an experiment's tag holds.
+    ``primary``, ``cost``, ``names`` (all metrics that occur), ``curves`` and the metrics in ``columns`` are
+    MLflow's names. ``columns`` are written ``params.model``, ``metrics.mrr``, ``tags.verdict``.
     """
-    selected = [canonical(column) for column in columns]
-    order = canonical(f"metrics.{primary}")
+    selected = [_canonical(column) for column in columns]
+    order = _canonical(f"metrics.{primary}")
     widths = {column: _width(column, sorted_by=column == order) for column in selected}
     state = {
-        "searchFilter": f"tags.mlflow.parentRunId = '{parent}'",
+        **_fixed()["view"],
+        "searchFilter": _children_of(parent),
         "orderByKey": order,
-        "orderByAsc": False,
-        "startTime": "ALL",
-        "lifecycleFilter": "Active",
-        "modelVersionFilter": "All Runs",
-        "datasetsFilter": [],
         "selectedColumns": selected,
         # Stated widths let most columns fit into 1440 px.
         "columnOrder": [_NAME, _CREATED, *selected],
         "columnWidths": {_NAME: 180, _CREATED: 142, **widths},
-        "runsExpanded": {},
-        "runsPinned": [],
-        "runsHidden": [],
-        "runsVisibilityMap": {},
-        "runsHiddenMode": "SHOW_ALL",
-        "groupBy": None,
-        "groupsExpanded": {},
-        "viewMaximized": False,
-        "runListHidden": False,
-        "isAccordionReordered": True,
-        "autoRefreshEnabled": True,
-        "useGroupedValuesInCharts": False,
-        "hideEmptyCharts": True,
         "compareRunCharts": _charts(parent, primary, cost, curves),
         "compareRunSections": _sections(parent, names),
     }
     return json.dumps(state, ensure_ascii=False, separators=(",", ":"))
 
 
+def view_links(base: str, experiment: str, key: str) -> dict[str, str]:
+    """Addresses of the leaderboard and of the charts, by the names under which they are printed."""
+    table = f"{_page(base, experiment)}&viewStateShareKey={key}"
+    return {"Leaderboard": table, "Charts": f"{table}&compareRunsMode=CHART"}
+
+
+def plain_link(base: str, experiment: str, parent: str, primary: str) -> str:
+    """The leaderboard without a saved view: filter and order in the address itself."""
+    search = quote(_children_of(parent), safe="")
+    order = quote(_canonical(f"metrics.{primary}"), safe="")
+    return f"{_page(base, experiment)}&searchFilter={search}&orderByKey={order}&orderByAsc=false"
+
+
+def run_link(base: str, experiment: str, run: str) -> str:
+    """The address of one run's page."""
+    return _page(base, experiment, f"/{run}")
+
+
+def with_links(note: str, experiment: str, parent: str) -> str:
+    """The description of a sweep with its view's addresses, relative to the UI, as second paragraph."""
+    links = view_links("", experiment, view_key(parent))
+    line = " · ".join(f"[{name}]({link.removeprefix('/')})" for name, link in links.items())
+    first, _, rest = note.partition("\n\n")
+    return "\n\n".join(part for part in (first.strip(), line, rest) if part)
+
+
+def _page(base: str, experiment: str, run: str = "") -> str:
+    return f"{base}/#/experiments/{experiment}/runs{run}?workflowType=machine_learning"
+
+
+def _children_of(parent: str) -> str:
+    return f"tags.mlflow.parentRunId = '{parent}'"
+
+
+@cache
+def _fixed() -> Mapping[str, Mapping[str, Any]]:
+    content: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    return content
+
+
 def _charts(parent: str, primary: str, cost: str, curves: Sequence[str]) -> list[dict[str, Any]]:
-    """Three cards fill the first row at 1440 px. Their titles are the metrics' names, whatever else they are given."""
+    """Three cards fill the first row at 1440 px. The UI titles them with the metrics' names."""
     charts: list[dict[str, Any]] = [
         {"type": "BAR", "metricKey": primary},
         {
@@ -122,33 +134,29 @@ def _charts(parent: str, primary: str, cost: str, curves: Sequence[str]) -> list
             "yaxis": {"key": primary, "type": "METRIC"},
         },
     ]
-    charts += [_LINE | {"metricKey": curve, "selectedMetricKeys": [curve]} for curve in curves]
-    shared = {
-        "runsCountToCompare": 100,
-        "metricSectionId": _uuid(parent, _COMPARISON),
-        "deleted": False,
-        "isGenerated": False,
-    }
-    return [{"uuid": _uuid(parent, f"chart {i}")} | shared | chart for i, chart in enumerate(charts)]
+    charts += [{**_fixed()["line"], "metricKey": curve, "selectedMetricKeys": [curve]} for curve in curves]
+    section = _uuid(parent, _COMPARISON)
+    return [
+        {**_fixed()["chart"], "uuid": _uuid(parent, f"chart {i}"), "metricSectionId": section, **chart}
+        for i, chart in enumerate(charts)
+    ]
 
 
 def _sections(parent: str, names: Sequence[str]) -> list[dict[str, Any]]:
     # The UI makes a chart of every metric by itself; only the comparison is open at first.
-    shown = [_COMPARISON, _UNPREFIXED, *sections_of(names)]
     return [
         {
+            **_fixed()["section"],
             "uuid": _uuid(parent, name),
             "name": name,
             "display": name == _COMPARISON,
-            "isReordered": False,
-            "deleted": False,
             "isGenerated": name != _COMPARISON,
         }
-        for name in shown
+        for name in (_COMPARISON, _UNPREFIXED, *sections_of(names))
     ]
 
 
-def canonical(column: str) -> str:
+def _canonical(column: str) -> str:
     """A column such as ``metrics.mrr`` as the UI writes it, with its name in backticks."""
     kind, _, name = column.partition(".")
     return f"{kind}.`{name}`"

@@ -6,11 +6,11 @@ from mlflow import MlflowClient
 from tracker_records import cell_record, sweep_record, sweep_summary
 
 from harness.tracker.mlflow import MlflowTracker
-from harness.tracker.mlflow_links import newest_link
+from harness.tracker.mlflow_ui import newest_link
 
 
 def test_a_sweep_on_a_real_server(server: str, tmp_path: Path) -> None:
-    """All that works on SQLite works over http: many params, artifacts, the view, links to the server's own address."""
+    """What works on SQLite works over http: many params, artifacts, the view, links to the server."""
     tracker = MlflowTracker(uri=server)
     sweep = sweep_record(tmp_path)
     handle = tracker.open_sweep(sweep)

@@ -11,15 +11,17 @@ from tracker_processes import ROOT, free_port
 from tracker_records import cell_record, sweep_record, sweep_summary
 
 from harness.errors import SettingError
+from harness.files.reachable import why_unreachable
 from harness.tracker.mlflow import MlflowTracker
-from harness.tracker.mlflow_probe import unreachable
-from harness.tracker.mlflow_ui import main, port_of
+from harness.tracker.mlflow_ui import how_to_look, main, port_of
 
 
 @pytest.mark.parametrize("text", ["abc", "0", "65536", "-1", "", "٣"])
-def test_what_is_no_port(text: str) -> None:
+def test_an_invalid_port(text: str) -> None:
     """A sentence with the range and an example."""
-    with pytest.raises(SettingError, match=r"^PORT=.* is no port; .*1 to 65535: PORT=5001 bash scripts/ui$"):
+    with pytest.raises(
+        SettingError, match=r"^PORT=.* is not a port; .*1 to 65535: PORT=5001 bash scripts/ui$"
+    ):
         port_of(text)
 
 
@@ -41,8 +43,31 @@ def test_a_store_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_link_is_said_last_when_the_server_answers(tmp_path: Path) -> None:
-    """Two lines, no noise; an interrupt ends the server and everything that it started."""
+def test_the_checkouts_script_is_named_where_there_is_one(tmp_path: Path) -> None:
+    """In a checkout the command is short; elsewhere it is MLflow's own; odd paths are quoted."""
+    folder = tmp_path / "mlruns"
+    elsewhere = how_to_look("sqlite:////odd place/mlflow.db", folder, "1", "abc", None)[0]
+    assert elsewhere.endswith("--backend-store-uri 'sqlite:////odd place/mlflow.db'")
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "ui").write_text("")
+    assert how_to_look(f"sqlite:///{folder}/mlflow.db", folder, "1", "abc", None)[0].endswith(
+        "  bash scripts/ui"
+    )
+    assert how_to_look("sqlite:////x.db", folder, "1", "abc", None)[0].endswith(
+        "bash scripts/ui sqlite:////x.db"
+    )
+
+
+def test_a_database_is_looked_at_through_a_server_of_ones_own(tmp_path: Path) -> None:
+    """A browser can't open its address, which is not printed."""
+    command, link = how_to_look("postgresql://me:geheim@h/db", tmp_path / "m", "1", "abc", "mrr")
+    assert command.endswith('--backend-store-uri "$MLFLOW_TRACKING_URI"')
+    assert link.split()[1].startswith("http://127.0.0.1:5000/#/")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_link_is_said_last_when_the_server_answers(tmp_path: Path, ending: signal.Signals) -> None:
+    """Two lines and MLflow's own notice; a signal ends the server and everything that it started."""
     tracker = MlflowTracker(folder=tmp_path / "mlruns")
     handle = tracker.open_sweep(sweep_record(tmp_path))
     tracker.record_cell(handle, cell_record(tmp_path / "0"))
@@ -60,9 +85,10 @@ def test_the_link_is_said_last_when_the_server_answers(tmp_path: Path) -> None:
         assert process.stdout.readline().startswith("Starting MLflow on sqlite:///")
         link = process.stdout.readline()
         assert link.startswith(f"Newest sweep: http://127.0.0.1:{port}/#/experiments/")
-        assert unreachable(f"http://127.0.0.1:{port}/health", 10.0) == ""
+        assert why_unreachable(f"http://127.0.0.1:{port}/health", 10.0) == ""
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         rest, noise = process.communicate(timeout=120)
-    assert (rest, noise) == ("", "")
-    assert unreachable(f"http://127.0.0.1:{port}/health", 2.0) != ""
+    assert (rest, process.returncode) == ("", 130)
+    assert all(line.startswith("[MLflow] ") for line in noise.splitlines())
+    assert why_unreachable(f"http://127.0.0.1:{port}/health", 2.0) != ""

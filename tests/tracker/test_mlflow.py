@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,7 +120,7 @@ def test_the_parent_has_settings_description_and_files(recorded: Recorded) -> No
 
 
 def test_the_command_is_a_tag_of_the_parent(tmp_path: Path, store: Path) -> None:
-    """It is no setting; up to 5,000 characters of it are kept, without a password, and all other params stay params."""
+    """It is not a setting; up to 5,000 characters are noted, without a password; all other params stay params."""
     from dataclasses import replace
 
     sweep = sweep_record(tmp_path)
@@ -193,7 +195,7 @@ def test_the_primary_metric_is_logged_first(
 
 
 def test_more_params_than_a_request_holds_are_sent_in_parts(tmp_path: Path, store: Path) -> None:
-    """250 params, a param of 7,000 characters, a description of 9,000 and 1,200 points of a curve are all recorded."""
+    """250 params, one of 7,000 characters, a description of 9,000 and 1,200 points of a curve are recorded."""
     tracker = MlflowTracker(folder=store)
     handle = tracker.open_sweep(sweep_record(tmp_path))
     params = {f"p{i}": "x" for i in range(250)} | {"long": "y" * 7000}
@@ -206,7 +208,7 @@ def test_more_params_than_a_request_holds_are_sent_in_parts(tmp_path: Path, stor
     assert len(run.data.params["long"]) == 6000
     assert len(client.get_metric_history(run_id, "at_k/recall")) == 1200
     assert len(run.data.tags["mlflow.note.content"]) <= 7500
-    assert run.data.tags["mlflow.note.content"].endswith("the whole is in the artifacts.")
+    assert run.data.tags["mlflow.note.content"].endswith("the full text is in the artifacts.")
     tracker.abort_sweep(handle, "")
 
 
@@ -244,28 +246,6 @@ def test_a_cell_that_cant_be_written_is_closed(
     tracker.abort_sweep(handle, "")
 
 
-def test_without_texts_no_words_leave_the_output_folder(tmp_path: Path, store: Path) -> None:
-    """tracker.texts=false drops files that may hold text and the columns of words in the question table."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    cell = cell_record(tmp_path / "0")
-    table = pa.table(
-        {"question_id": ["q1"], "question": ["What is secret?"], "found": [True], "recall_at_5": [0.5]}
-    )
-    pq.write_table(table, cell.folder / "questions.parquet")
-    (cell.folder / "report.html").write_text("secret", encoding="utf-8")
-    tracker = MlflowTracker(folder=store, texts=False)
-    handle = tracker.open_sweep(sweep_record(tmp_path))
-    run_id = tracker.record_cell(handle, cell)
-    client = MlflowClient(tracking_uri=handle["uri"])
-    names = [file.path for file in client.list_artifacts(run_id)]
-    assert names == ["config.yaml", "questions.parquet", "result.json"]
-    copied = store / "artifacts" / run_id / "artifacts" / "questions.parquet"
-    assert pq.read_table(copied).column_names == ["question_id", "found", "recall_at_5"]
-    tracker.abort_sweep(handle, "")
-
-
 def test_a_run_id_in_the_environment_changes_nothing(
     tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,3 +275,38 @@ def test_an_empty_experiment_name_is_refused() -> None:
     """The setting is named in the message."""
     with pytest.raises(SettingError, match=r"tracker\.experiment is empty"):
         MlflowTracker(experiment=" ")
+
+
+@contextmanager
+def counted() -> Iterator[list[str]]:
+    """The statements that change the store, and the ends of their transactions, within the block."""
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    said: list[str] = []
+
+    def executed(_: object, __: object, statement: str, *___: object) -> None:
+        if not statement.startswith(("SELECT", "PRAGMA")):
+            said.append(statement.split(maxsplit=1)[0])
+
+    def committed(_: object) -> None:
+        # A transaction that only read costs nothing.
+        if said and said[-1] != "COMMIT":
+            said.append("COMMIT")
+
+    event.listen(Engine, "before_cursor_execute", executed)
+    event.listen(Engine, "commit", committed)
+    yield said
+    event.remove(Engine, "before_cursor_execute", executed)
+    event.remove(Engine, "commit", committed)
+
+
+def test_a_cell_costs_five_writes(tmp_path: Path) -> None:
+    """Run with its tags, params, metrics, input, end: each waits for the disk, so no sixth may creep in."""
+    tracker = MlflowTracker(folder=tmp_path / "m")
+    handle = tracker.open_sweep(sweep_record(tmp_path))
+    tracker.record_cell(handle, cell_record(tmp_path / "0"))
+    with counted() as said:
+        tracker.record_cell(handle, cell_record(tmp_path / "1"))
+    assert said.count("COMMIT") == 5
+    tracker.abort_sweep(handle, "")

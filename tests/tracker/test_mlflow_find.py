@@ -16,7 +16,7 @@ CELL_FILES = ("result.json", "config.yaml", "questions.parquet", "rankings.npz")
 
 
 def test_a_sweep_is_fetched_from_a_server(server: str, tmp_path: Path) -> None:
-    """Found as the newest and by the id of a cell; its files and those of its cells arrive whole, failures with their message."""
+    """Found as the newest and by the id of a cell; all files arrive whole, failures with their message."""
     tracker = MlflowTracker(uri=server, experiment="fetched")
     sweep = sweep_record(tmp_path)
     handle = tracker.open_sweep(sweep)
@@ -41,7 +41,7 @@ def test_a_sweep_is_fetched_from_a_server(server: str, tmp_path: Path) -> None:
     assert (found.run_id, found.name, found.uri) == (handle["run_id"], sweep.name, server)
     assert found.folder == tmp_path
     assert tracker.find(failed_id[:8]) == tracker.find(sweep.name) == found
-    with pytest.raises(SettingError, match="no sweep has this name"):
+    with pytest.raises(SettingError, match="no sweep of this name or id"):
         tracker.find("something else")
     place = tmp_path / "copied" / found.run_id
     tracker.fetch(found, place)

@@ -13,7 +13,7 @@ from tracker_processes import python
 from tracker_records import sweep_record
 
 from harness.tracker.mlflow import MlflowTracker
-from harness.tracker.mlflow_abandoned import NOTE, PROCESS_TAG, _ended, this_process
+from harness.tracker.mlflow_runs import ABANDONED, PROCESS_TAG, _ended, this_process
 
 OPEN_AND_WAIT = """
 import sys
@@ -55,7 +55,7 @@ def test_a_killed_sweep_is_closed_by_the_next(tmp_path: Path) -> None:
         "FINISHED",
         "KILLED",
     ]
-    assert client.get_run(parent).data.tags["mlflow.note.content"] == NOTE
+    assert client.get_run(parent).data.tags["mlflow.note.content"] == ABANDONED
     # This process's own sweeps live.
     for handle in (first, second):
         assert client.get_run(handle["run_id"]).info.status == "RUNNING"
@@ -64,33 +64,33 @@ def test_a_killed_sweep_is_closed_by_the_next(tmp_path: Path) -> None:
 
 
 def test_only_this_hosts_dead_processes_have_ended() -> None:
-    """Another host, another space of process ids, a living process, or anything unknown is left alone."""
-    host, pid, start, space = this_process().rsplit(":", 3)
+    """Another host, another namespace of process ids, a living process, or anything unknown is left alone."""
+    host, pid, start, namespace = this_process().rsplit(":", 3)
     assert (host, pid) == (socket.gethostname(), str(os.getpid()))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    dead = f"{gone.pid}:1:{space}"
+    dead = f"{gone.pid}:1:{namespace}"
     assert _ended(f"{host}:{dead}")
-    assert _ended(f"{host}:{pid}:{int(start) + 1}:{space}")
-    assert not _ended(f"{host}:{pid}:{start}:{space}")
+    assert _ended(f"{host}:{pid}:{int(start) + 1}:{namespace}")
+    assert not _ended(f"{host}:{pid}:{start}:{namespace}")
     assert not _ended(f"other-{host}:{dead}")
-    assert not _ended(f"{host}:{gone.pid}:1:{space}9")
+    assert not _ended(f"{host}:{gone.pid}:1:{namespace}9")
     assert not any(map(_ended, ["", "x", f"{host}:{pid}", f"{host}:a:b:c"]))
 
 
 def test_a_process_that_nobody_waited_for_has_ended() -> None:
     """A dead process whose parent still lives keeps its id for a while."""
-    host, _, _, space = this_process().rsplit(":", 3)
+    host, _, _, namespace = this_process().rsplit(":", 3)
     child = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     start = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[19]
-    assert _ended(f"{host}:{child.pid}:{start}:{space}")
+    assert _ended(f"{host}:{child.pid}:{start}:{namespace}")
     child.wait()
 
 
 def test_without_proc_a_living_id_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system tells no start times, only an id that is gone is proof."""
-    monkeypatch.setattr("harness.tracker.mlflow_abandoned._state_and_start", lambda _: ("", "0"))
-    monkeypatch.setattr("harness.tracker.mlflow_abandoned._space", lambda: "0")
+    monkeypatch.setattr("harness.tracker.mlflow_runs._state_and_start", lambda _: ("", "0"))
+    monkeypatch.setattr("harness.tracker.mlflow_runs._namespace", lambda: "0")
     assert this_process().endswith(f":{os.getpid()}:0:0")
     assert not _ended(this_process())
