@@ -234,13 +234,13 @@ def test_what_means_several_is_refused(config, swept, client):
     ).info.run_id
     other = sweep.run_id[:8] + "f" * 24
     try:
-        with pytest.raises(SettingError, match=f"2 sweeps of that name: .*{twin[:12]}"):
+        with pytest.raises(SettingError, match=f"2 sweeps of that name; .*{twin[:12]}"):
             finished(config(f"sweep={sweep.name}"))
         with sqlite3.connect(swept.root / "mlruns" / "mlflow.db") as db:
             db.execute("pragma foreign_keys=off")
             for table in ("runs", "tags"):
                 db.execute(f"update {table} set run_uuid=? where run_uuid=?", (other, twin))
-        with pytest.raises(SettingError, match=f"2 runs whose ids begin like this: .*{other[:12]}"):
+        with pytest.raises(SettingError, match=f"2 runs whose ids begin like this; .*{other[:12]}"):
             finished(config(f"sweep={sweep.run_id[:8]}"))
         assert finished(config(f"sweep={sweep.run_id[:16]}")).run_id == sweep.run_id
     finally:

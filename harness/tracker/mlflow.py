@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +99,7 @@ class MlflowTracker:
         """
         sweep = self._opened(handle)
         client = connected(sweep.uri)
-        values = metrics(sweep.names.renamed(cell.metrics), curves_of(cell), _now_ms())
+        values = metrics(sweep.names.renamed(cell.metrics), curves_of(cell))
         with store_errors(sweep.uri), ready(cell_files(cell.folder), texts=self.texts) as files:
             marks = cell_tags(cell, sweep.dataset, sweep.run, files.left_out)
             run = started(client, sweep.experiment, cell.name, marks, cell.started_ms).info
@@ -122,7 +121,7 @@ class MlflowTracker:
         client, run = connected(opened.uri), opened.run
         with store_errors(opened.uri), closed_on_error(client, run):
             record_verdicts(opened.uri, summary.verdicts, opened.names.primary, opened.names.k)
-            measured = metrics(opened.names.renamed(summary.metrics), {}, _now_ms())
+            measured = metrics(opened.names.renamed(summary.metrics))
             with ready(summary.files, texts=self.texts) as files:
                 log_files(opened.uri, client.get_run(run).info.artifact_uri, files.paths)
             cells = cells_of(client, opened.experiment, run)
@@ -167,7 +166,3 @@ class OpenSweep(NamedTuple):
     run: str
     names: MetricNames
     dataset: Mapping[str, str]
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)

@@ -140,21 +140,17 @@ def _is_text_free(path: Path) -> bool:
 
 
 def _table_without_text(table: Path, folder: Path) -> Path:
-    """A copy of a Parquet table that keeps numbers, truth values and the known columns of ids and kinds."""
+    """A copy of a Parquet table with its numbers, truth values and the known columns of ids and kinds."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def is_text_free(field: pa.Field) -> bool:
-        kind = field.type
-        return (
-            field.name in _TEXT_FREE_COLUMNS
-            or pa.types.is_boolean(kind)
-            or pa.types.is_integer(kind)
-            or pa.types.is_floating(kind)
-        )
-
+    numeric = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating)
     content = pq.read_table(table)
-    columns: Sequence[str] = [field.name for field in content.schema if is_text_free(field)]
+    columns = [
+        field.name
+        for field in content.schema
+        if field.name in _TEXT_FREE_COLUMNS or any(is_kind(field.type) for is_kind in numeric)
+    ]
     path = folder / table.name
     pq.write_table(content.select(columns), path)
     return path

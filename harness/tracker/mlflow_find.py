@@ -130,9 +130,9 @@ def _search(client: MlflowClient, experiments: Sequence[str], what: str, most: i
 
 def _ambiguous(word: str, runs: Sequence[Run], what: str) -> SettingError:
     some = "; ".join(f"{run.info.run_id[:12]} ({run.info.run_name})" for run in runs[:5])
-    more = " and others" if len(runs) > 5 else ""
+    which = "the newest are" if len(runs) > 5 else "they are"
     return SettingError(
-        f"sweep={word}: there are {len(runs)} {what}: {some}{more}. Give more characters of an id.",
+        f"sweep={word}: there are {len(runs)} {what}; {which} {some}. Give more characters of an id.",
         key="sweep",
     )
 

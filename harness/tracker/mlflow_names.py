@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 LONGEST = 22
 MOST_UNPREFIXED = 12
-# The curves whose points MLflow gets one by one; any other metric is one number.
+# The curves that MLflow draws from their points; any other metric is one number.
 CURVES = ("recall", "ndcg")
 SECTIONS = ("budget", "at_k", "ci", "health", "diagnosis", "time")
 
@@ -34,9 +34,9 @@ _SECTION_OF = (
 
 @dataclass(frozen=True)
 class MetricNames:
-    """How the metrics of one sweep are called in MLflow.
+    """The names of one sweep's metrics in MLflow.
 
-    ``primary`` is the metric that decides; ``k`` the cut at which recall, nDCG, precision and context are
+    ``primary`` is the metric that decides; ``k`` is the cut at which recall, nDCG, precision and context are
     shown without a prefix.
     """
 
@@ -71,7 +71,7 @@ class MetricNames:
         if section == "diagnosis":
             name = re.sub(r"^(diagnosis|cause)_", "", name)
         elif section == "budget":
-            # All of them, and not only the long ones, so that they stand beside each other.
+            # Short names too, so that all stand beside each other.
             name = name.replace("_at_", "_")
         return f"{section}/{shortened(name)}"
 
@@ -87,9 +87,9 @@ class MetricNames:
         renamed: dict[str, float] = {}
         for flat in order:
             name = self.of(flat)
-            renamed[name if name not in renamed else f"{_section(flat)}/{_REFUSED.sub('_', flat)}"] = metrics[
-                flat
-            ]
+            if name in renamed:
+                name = f"{_section(flat)}/{_REFUSED.sub('_', flat)}"
+            renamed[name] = metrics[flat]
         return renamed
 
 
@@ -105,7 +105,7 @@ def shown_k(primary: str, params: Mapping[str, str]) -> int:
 
 
 def shortened(name: str) -> str:
-    """The name in at most 22 characters where that can be done without losing a number or a word."""
+    """The name in at most 22 characters, where that is possible without losing a number or a word."""
     for long, short in (
         ("_at_", "_"),
         ("tokens", "tok"),
@@ -131,5 +131,5 @@ def _section(name: str) -> str:
     if name in _CAUSES:
         return "diagnosis"
     matches = (section for section, pattern in _SECTION_OF if pattern.search(name))
-    # What is left are measures of quality over the whole ranking (precision_omega, or a user's own).
+    # The rest measures quality over the whole ranking (precision_omega, or a user's own metric).
     return next(matches, "at_k")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +42,14 @@ _PARAMS_PER_REQUEST = 100
 
 
 def metrics(
-    values: Mapping[str, float], curves: Mapping[str, Mapping[int, float]], now_ms: int
+    values: Mapping[str, float], curves: Mapping[str, Mapping[int, float]] | None = None
 ) -> list[Metric]:
     """The values in order, then the curves' points with ``step=k``; rounded, undefined ones left out."""
     from mlflow.entities import Metric
 
     points = [(name, value, 0) for name, value in values.items()]
-    points += [(name, value, k) for name, curve in curves.items() for k, value in sorted(curve.items())]
+    points += [(name, curve[k], k) for name, curve in (curves or {}).items() for k in sorted(curve)]
+    now_ms = int(1000 * time.time())
     return [
         Metric(name, round(float(value), DECIMALS), now_ms, step)
         for name, value, step in points

@@ -11,7 +11,6 @@ import getpass
 import os
 import re
 import socket
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -58,10 +57,9 @@ def cells_of(client: MlflowClient, experiment: str, parent: str) -> list[Run]:
 def record_verdicts(uri: str, verdicts: Sequence[CellVerdict], primary: str, k: int) -> None:
     """Notes verdict and interval on every cell; ``primary`` and ``k`` are the sweep's."""
     client, names = connected(uri), MetricNames(primary, k)
-    now = int(1000 * time.time())
     with store_errors(uri):
         for cell in verdicts:
-            limits = metrics(names.renamed(cell.limits), {}, now)
+            limits = metrics(names.renamed(cell.limits))
             log(client, cell.run_id, limits, [], tags({"verdict": cell.verdict}, ""))
 
 

@@ -120,7 +120,7 @@ def test_the_parent_has_settings_description_and_files(recorded: Recorded) -> No
 
 
 def test_the_command_is_a_tag_of_the_parent(tmp_path: Path, store: Path) -> None:
-    """It is not a setting; up to 5,000 characters are noted, without a password; all other params stay params."""
+    """Not a setting: up to 5,000 characters are noted, without a password; other params stay params."""
     from dataclasses import replace
 
     sweep = sweep_record(tmp_path)
@@ -195,7 +195,7 @@ def test_the_primary_metric_is_logged_first(
 
 
 def test_more_params_than_a_request_holds_are_sent_in_parts(tmp_path: Path, store: Path) -> None:
-    """250 params, one of 7,000 characters, a description of 9,000 and 1,200 points of a curve are recorded."""
+    """250 params, one of 7,000 characters, a description of 9,000, a curve of 1,200 points."""
     tracker = MlflowTracker(folder=store)
     handle = tracker.open_sweep(sweep_record(tmp_path))
     params = {f"p{i}": "x" for i in range(250)} | {"long": "y" * 7000}

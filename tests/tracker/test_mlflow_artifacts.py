@@ -11,7 +11,7 @@ from harness.tracker.mlflow_store import connected
 
 
 def test_large_files_stay_in_the_output_folder(tmp_path: Path) -> None:
-    """Nothing above 5 MB is copied but the rankings; the description says what is missing, after its first line."""
+    """Nothing above 5 MB is copied but the rankings; the description names what is missing."""
     tracker = MlflowTracker(folder=tmp_path / "m")
     handle = tracker.open_sweep(sweep_record(tmp_path))
     cell = cell_record(tmp_path / "0", note="first\n\nsecond")
@@ -35,7 +35,7 @@ def test_files_that_fit_are_all_ready(tmp_path: Path) -> None:
 
 
 def test_without_texts_no_text_leaves_the_output_folder(tmp_path: Path) -> None:
-    """tracker.texts=false drops files that may hold text (not figures) and the question table's columns of text."""
+    """tracker.texts=false drops files that may hold text, except figures, and columns of text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

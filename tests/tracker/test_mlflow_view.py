@@ -12,7 +12,8 @@ def test_a_view_that_could_not_be_saved_has_a_plain_link(tmp_path: Path) -> None
     assert line.split()[1] == plain_link("http://host:5000", "7", "abc", "mrr")
     assert line.endswith(
         "/#/experiments/7/runs?workflowType=machine_learning"
-        "&searchFilter=tags.mlflow.parentRunId%20%3D%20%27abc%27&orderByKey=metrics.%60mrr%60&orderByAsc=false"
+        "&searchFilter=tags.mlflow.parentRunId%20%3D%20%27abc%27"
+        "&orderByKey=metrics.%60mrr%60&orderByAsc=false"
     )
 
 
