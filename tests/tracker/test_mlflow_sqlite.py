@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from mlflow import MlflowClient
 from tracker_processes import python
 from tracker_records import sweep_record
@@ -36,6 +37,14 @@ def test_four_processes_may_create_one_store(tmp_path: Path) -> None:
     experiment = client.get_experiment_by_name("retrieval")
     assert experiment is not None
     assert len(client.search_runs([experiment.experiment_id])) == 8
+
+
+def test_a_lock_that_is_held_for_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock's file is named, and what to do."""
+    monkeypatch.setattr("harness.tracker.mlflow_sqlite.LOCK_SECONDS", 0.0)
+    lock = tmp_path / "mlflow.db.lock"
+    with FileLock(lock), pytest.raises(StoreError, match=f"Another process has held {lock} .* End it"):
+        MlflowTracker(folder=tmp_path).check()
 
 
 def test_a_folder_that_cant_be_made(tmp_path: Path) -> None:

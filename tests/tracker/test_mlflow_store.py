@@ -4,12 +4,13 @@ import logging
 from pathlib import Path
 
 import pytest
+from mlflow.exceptions import MlflowException
 from tracker_processes import free_port
 from tracker_records import cell_record, sweep_record
 
 from harness.errors import StoreError
 from harness.tracker.mlflow import MlflowTracker
-from harness.tracker.mlflow_store import check_database, connect, connected
+from harness.tracker.mlflow_store import check_database, connect, connected, store_errors
 
 
 def test_a_closed_port_is_named(tmp_path: Path) -> None:
@@ -102,3 +103,10 @@ def test_the_remedy_depends_on_how_far_the_sweep_is(tmp_path: Path, monkeypatch:
     with pytest.raises(StoreError, match="All results are in the output folder"):
         tracker.record_cell(handle, cell_record(tmp_path / "0"))
     tracker.abort_sweep(handle, "")
+
+
+def test_a_store_of_another_version_names_the_command_that_upgrades_it() -> None:
+    """MLflow's own message does not say where the store is."""
+    uri = "sqlite:////s/mlflow.db"
+    with pytest.raises(StoreError, match=f"copy it, then run 'mlflow db upgrade {uri}'"), store_errors(uri):
+        raise MlflowException("Detected out-of-date database schema (found version abc)")
