@@ -15,7 +15,8 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from harness.cell import build
+from harness.cell.build import Shared
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.run import run_command
 from harness.cli.say import say, wrapped
@@ -88,13 +89,13 @@ def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
 
 
 def _inputs(config: DictConfig) -> str:
-    inputs = build.inputs(config)
+    inputs = Shared().inputs(config)
     states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
     return f"{len(inputs.documents)} in {config.corpus.path}; {len(inputs.labels.questions)} questions; labels: {states}"
 
 
 def _tracking(config: DictConfig) -> str:
-    return build.tracker(config).check()
+    return str(new(config, "tracker").check())
 
 
 def _writable(folder: Path) -> str:
@@ -123,7 +124,7 @@ def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
         if "???" in str(config.model):
             continue
         try:
-            model = build.model(config)
+            model = Shared().model(config)
             mark = "*" if config.model.get("untested") else ""
             place = model.place()
             if place is None:

@@ -25,7 +25,7 @@ class SettingError(HarnessError, ValueError):
 
 
 class InputError(HarnessError, ValueError):
-    """A file of the user's (documents, golden set) can't be used as it is.
+    """A file given by the user (documents, golden set) can't be used as it is.
 
     ``path`` is the file or folder; ``line`` counts from 1 and is None when no single line is at fault.
     """
@@ -45,7 +45,7 @@ class ModelError(HarnessError):
 
 
 class StoreError(HarnessError):
-    """A place where results are kept (tracking store, cache, output folder) can't be used.
+    """A place where results are stored (tracking store, cache, output folder) can't be used.
 
     ``where`` is its address: a URI or a path.
     """

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from harness.cell import build, pipeline
+from harness.cell import pipeline
+from harness.cell.build import Shared
+from harness.cell.settings import cut_offs
 from harness.cli.run import run_command
 from harness.cli.say import say_all, wrapped
 from harness.cli.values import plain_settings_hold
@@ -115,8 +117,8 @@ def _scored(config: DictConfig, primary: str) -> tuple[dict[str, float], int]:
             # A page that is gone must not take its hard questions out of the comparison.
             config.golden.keep_lost = not config.gate.accept
     plain_settings_hold(config)
-    made = build.parts(config)
-    result = pipeline.evaluate(made, build.cut_offs(config), primary)
+    made = Shared().components(config)
+    result = pipeline.evaluate(made, cut_offs(config), primary)
     kind, name = scored_under(primary, result.scores)
     scores = result.scores[kind]
     values = scores.values[name]

@@ -23,7 +23,7 @@ from harness.errors import SettingError, StoreError
 from harness.files.atomic import write_json
 from harness.results.finished import FinishedCell
 from harness.results.load import finished
-from harness.sweep.conclude import judged_of
+from harness.sweep.conclude import cell_verdicts
 from harness.tracker import CellVerdict
 from harness.view import choice as words
 
@@ -202,7 +202,7 @@ def _record(config: DictConfig, decision: Decision) -> None:
 def judged(decision: Decision) -> list[CellVerdict]:
     """What is noted on each cell's run; cells that miss a constraint are infeasible, whatever their score."""
     run_ids = {cell.name: cell.run_id for cell in decision.sweep.cells}
-    noted = judged_of(decision.verdict, decision.metric, run_ids) if decision.verdict else []
+    noted = cell_verdicts(decision.verdict, decision.metric, run_ids) if decision.verdict else []
     return noted + [
         CellVerdict(run_ids[name], "infeasible") for name in decision.misses.of_cell if run_ids[name]
     ]

@@ -33,7 +33,7 @@ class Document:
     """One document. ``text`` is exactly the file's characters, without newline translation or normalisation.
 
     ``embed_prefix`` is put before every chunk's text when it is embedded or indexed (a BEIR title and a blank);
-    spans never see it. ``position`` is the document's place in its source, counted from 0.
+    spans never see it. ``position`` counts the documents of its source from 0.
     """
 
     doc_id: str
@@ -48,7 +48,7 @@ class Document:
 class Evidence:
     """A label: a span of a document, or a whole document when ``start`` and ``end`` are None.
 
-    ``quote`` is the text at the span when the label was written. ``alternatives`` are other places that say the
+    ``quote`` is the text at the span when the label was written. ``alternatives`` are other spans that say the
     same; the evidence and its alternatives are one unit, and any one of them counts. ``grade`` is the gain of a
     graded judgement (qrels); 1 where nothing is graded.
     """
@@ -67,7 +67,7 @@ class Evidence:
 
     @property
     def places(self) -> tuple[Evidence, ...]:
-        """The evidence itself and its alternatives: the places any one of which counts."""
+        """The evidence itself and its alternatives: any one of these spans is enough."""
         return (self, *self.alternatives)
 
 
@@ -112,7 +112,7 @@ class Chunks:
     ``context``: for each row what is put before its text, after the document's ``embed_prefix``, when it is embedded or indexed (the
     headings above it and a line end); nothing where it is left out. Like the prefix it is in no span and no size.
 
-    ``parents``: where these chunks are only searched, what is handed over in their place; every chunk lies in one parent, and parents
+    ``parents``: where these chunks are only searched: the context that is returned for them; every chunk lies in one parent, and parents
     don't overlap.
     """
 

@@ -12,8 +12,10 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell import build, pipeline
-from harness.cell.external import returns_own_chunks
+from harness.cell import pipeline
+from harness.cell.build import Shared
+from harness.cell.inactive import uses
+from harness.cell.settings import cut_offs
 from harness.cli import compose
 from harness.cli.run import run_command
 from harness.cli.say import say_all, wrapped
@@ -55,9 +57,9 @@ def _run(path: Path, given: Words) -> int:
     config = recorded.composed.config
     min_equal, margin = _share(config, "min_equal"), _share(config, "margin")
     k = int(recorded.recorded["k"]) if config.verify.k is None else config.verify.k
-    if k not in build.cut_offs(config):
+    if k not in cut_offs(config):
         raise SettingError(
-            f"verify.k is {k}; it must be one of k ({', '.join(map(str, build.cut_offs(config)))}).",
+            f"verify.k is {k}; it must be one of k ({', '.join(map(str, cut_offs(config)))}).",
             key="verify.k",
         )
     plain_settings_hold(config)
@@ -99,7 +101,7 @@ def _with_retriever(config: DictConfig, words_of_live: Sequence[str]) -> DictCon
     live = compose.composed(Words((), (), ()), words_of_live).config.retriever
     made = config.copy()
     made.retriever = live
-    if not returns_own_chunks(made):
+    if uses(made, "chunker"):
         raise SettingError(
             f"A live retriever is expected, and this is one that would be built here. {_USAGE}",
             key="retriever",
@@ -112,7 +114,8 @@ def _compared(recorded: Production, live: DictConfig, k: int, margin: float) -> 
     """The comparison, and what was wrong with the live retriever's answers."""
     config, primary = recorded.composed.config, str(recorded.recorded["primary"])
     _refuse(recorded, config)
-    one = build.parts(config)
+    shared = Shared()
+    one = shared.components(config)
     asked = {question.question_id for question in one.inputs.labels.questions}
     missing = [question_id for question_id in recorded.scores if question_id not in asked]
     if missing:
@@ -120,9 +123,9 @@ def _compared(recorded: Production, live: DictConfig, k: int, margin: float) -> 
             f"{len(missing):,} of the {len(recorded.scores):,} recorded questions are not asked here (for instance {missing[0]}). The golden set "
             f"that the configuration was picked with is needed; this is {config.golden.path}."
         )
-    ks = build.cut_offs(config)
+    ks = cut_offs(config)
     other = pipeline.evaluate(
-        build.parts(live), ks, primary
+        shared.components(live), ks, primary
     )  # the live one first: whoever is not there is found out at once
     reference = pipeline.evaluate(one, ks, primary)
     about = about_questions(one.inputs)
@@ -140,7 +143,7 @@ def _refuse(recorded: Production, config: DictConfig) -> None:
         raise _NotComparableError(
             f"the configuration was recorded by version {recorded.provenance['schema']} of the metrics, this is version {SCHEMA}. Pick again."
         )
-    if returns_own_chunks(config):
+    if not uses(config, "chunker"):
         raise _NotComparableError(
             "the recorded configuration is a live retriever itself, so its answers can't be made again. python -m harness.gate compares it "
             "with the scores that were recorded."

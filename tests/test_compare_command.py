@@ -201,7 +201,7 @@ def swept(workplace):
 
 def test_the_command(swept):
     """By name and by id, ranks, causes, words and evidence, 80 columns, exit code 0; mistakes are a sentence and exit code 1."""
-    done = swept.run("16", "32", "metric=complete_at_1", module="harness.compare")
+    done = swept.run("chunk 16", "chunk 32", "metric=complete_at_1", module="harness.compare")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert "complete_at_1 (chosen after seeing the results) over 5 questions decides" in lines
@@ -212,12 +212,15 @@ def test_the_command(swept):
     again = swept.run(runs[0][:6], runs[1][:6], "metric=complete_at_1", module="harness.compare")
     assert again.stdout == done.stdout
     for words, answer in (
-        (["16"], "error: Give two runs: python -m harness.compare RUN_A RUN_B."),
-        (["16", "33"], "error: '33' is no cell of '2 cells"),
-        (["16", "32", "worst=-1"], "error: worst=-1: give a whole number"),
-        (["16", "32", "metric=complete_at_5"], "error: complete_at_5 was not measured in 16."),
-        (["16", "32", "swep=x"], "error: swep is no setting. Did you mean sweep?"),
-        (["16", "16"], "error: Both are the cell '16'"),
+        (["chunk 16"], "error: Give two runs: python -m harness.compare RUN_A RUN_B."),
+        (["chunk 16", "chunk 33"], "error: 'chunk 33' is no cell of '2 cells"),
+        (["chunk 16", "chunk 32", "worst=-1"], "error: worst=-1: give a whole number"),
+        (
+            ["chunk 16", "chunk 32", "metric=complete_at_5"],
+            "error: complete_at_5 was not measured in chunk 16.",
+        ),
+        (["chunk 16", "chunk 32", "swep=x"], "error: swep is no setting. Did you mean sweep?"),
+        (["chunk 16", "chunk 16"], "error: Both are the cell 'chunk 16'"),
     ):
         wrong = swept.run(*words, module="harness.compare")
         assert (wrong.returncode, wrong.stdout) == (1, "")

@@ -13,9 +13,9 @@ from harness.errors import SettingError
 from harness.paths import conf_folder
 from harness.records import UNUSED
 from harness.sweep import experiment
-from harness.sweep.cell import cell_name, params
 from harness.sweep.check import checked
 from harness.sweep.grid import grid
+from harness.sweep.naming import cell_name, params
 
 EXPERIMENTS = sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from workplace import Workplace, write_corpus, write_golden
 
-from harness.cell import build, pipeline
+from harness.cell import pipeline
+from harness.cell.build import Shared
 from harness.cell.inactive import unused_by
 from harness.chunker.context import CONTEXTS, with_context
 from harness.cli import compose
@@ -20,7 +21,7 @@ from harness.cli.words import take_apart
 from harness.decision import deployment
 from harness.errors import SettingError
 from harness.metrics.health import health
-from harness.metrics.seen import seen_part
+from harness.metrics.truncation import seen_part
 from harness.records import Chunks, Document, Encoded
 
 PAGE = "Before.\n\n# Refunds\n\nOne.\n\n## Parts\n\nTwo.\n\n### Sensors\n\nThree.\n\n## Whole orders\n\nFour.\n\n# Repairs\n\nFive.\n"
@@ -185,7 +186,7 @@ def config(place, *words):
 
 def evaluated(place, *words):
     """The result of one cell."""
-    return pipeline.evaluate(build.parts(config(place, *words)), [1, 3], "recall_at_3")
+    return pipeline.evaluate(Shared().components(config(place, *words)), [1, 3], "recall_at_3")
 
 
 @pytest.mark.models
@@ -229,7 +230,7 @@ def test_a_deployed_configuration_reads_it_too(place):
     settings = config(place, "context=heading_path")
     deployment.save(settings, place / "deployed")
     deployed = deployment.load(place / "deployed")
-    chunks = build.chunks(settings)
+    chunks = Shared().chunks(settings)
 
     rows = np.arange(len(chunks))
     assert list(deployed.chunks.embed_texts(rows)) == list(chunks.embed_texts(rows))
@@ -242,7 +243,7 @@ def test_a_configuration_from_before_has_none(place):
     now = OmegaConf.to_container(config(place), resolve=True)
     settings = OmegaConf.create({key: value for key, value in now.items() if key != "context"})
 
-    assert build.chunks(settings).context == ()
+    assert Shared().chunks(settings).context == ()
     deployment.save(settings, place / "deployed")
     assert deployment.load(place / "deployed").chunks.context == ()
 

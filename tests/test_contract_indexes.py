@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.cell import build
-from harness.cli import words
+from harness.cell.settings import new
+from harness.cli import compose
 from harness.cli.words import Words
 
 CONF = Path(__file__).parents[1] / "conf" / "index"
@@ -27,7 +27,7 @@ QUERIES = unit(40, 1)
 @pytest.fixture(params=OPTIONS)
 def index(request):
     """The option over 120 vectors that 200 rows share, as its YAML sets it up."""
-    made = build.new(words.composed(Words((), (), ()), [f"index={request.param}"]).config, "index")
+    made = new(compose.composed(Words((), (), ()), [f"index={request.param}"]).config, "index")
     made.build(unit(120, 0), np.random.default_rng(2).integers(0, 120, 200))
     return made
 
@@ -70,7 +70,7 @@ def test_it_says_its_size_and_whether_it_misses(index):
     """A size above 0 in MB; an index that claims to be exact, and a graph or code with room enough, miss next to nothing."""
     assert 0 < index.megabytes() < 1
     assert isinstance(index.is_exact, bool)
-    exact = build.new(words.composed(Words((), (), ()), ["index=exact"]).config, "index")
+    exact = new(compose.composed(Words((), (), ()), ["index=exact"]).config, "index")
     exact.build(unit(120, 0), np.random.default_rng(2).integers(0, 120, 200))
     assert np.mean(index.search(QUERIES, 10).rows == exact.search(QUERIES, 10).rows) > 0.99
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tiny_cross_encoder import make
 
-from harness.cell import build
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.words import Words
 from harness.store.reranker_scores import CachedReranker
@@ -28,7 +28,7 @@ def reranker(request, tiny, tmp_path):
     words = [f"reranker={request.param}", f"cache={tmp_path}"]
     if "name:" in (CONF / f"{request.param}.yaml").read_text(encoding="utf-8"):
         words.append(f"reranker.name={tiny}")
-    return build.new(compose.composed(Words((), (), ()), words).config, "reranker")
+    return new(compose.composed(Words((), (), ()), words).config, "reranker")
 
 
 def test_scores_are_finite_and_repeatable(reranker):

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.cell import build
-from harness.cli import words
+from harness.cell.settings import new
+from harness.cli import compose
 from harness.cli.words import Words
 from harness.index.exact import ExactIndex
 from harness.records import Chunks, Document, Encoded
@@ -54,8 +54,8 @@ def corpus():
 
 
 def built(option, chunks):
-    config = words.composed(Words((), (), ()), [f"retriever={option}"]).config
-    retriever = build.new(config, "retriever")
+    config = compose.composed(Words((), (), ()), [f"retriever={option}"]).config
+    retriever = new(config, "retriever")
     retriever.build(chunks, BagOfWords(), ExactIndex())
     return retriever
 

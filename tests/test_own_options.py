@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.cell import build
+from harness.cell.settings import check_settings
 from harness.cli import compose
 from harness.cli.words import take_apart
 from harness.errors import SettingError
@@ -21,7 +21,9 @@ def own(tmp_path, monkeypatch):
             folder.mkdir(exist_ok=True)
             (folder / (f"{name}.yaml" if name == "mine" else f"{name}.py")).write_text(text, encoding="utf-8")
         words = take_apart([f"--config-dir={tmp_path}"])
-        build.settings_hold(compose.composed(words, ["retriever=mine"]).config)
+        config = compose.composed(words, ["retriever=mine"]).config
+        for error in check_settings({0: config}).values():
+            raise error
 
     return write
 

@@ -12,7 +12,9 @@ import pytest
 from own_retrievers import answers_of, write_answers
 from workplace import Workplace
 
-from harness.cell import build, pipeline
+from harness.cell import pipeline
+from harness.cell.build import Shared
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.words import take_apart
 from harness.decision import deployment, production
@@ -65,7 +67,7 @@ def config(place, *words):
 
 def evaluated(place, *words):
     """The result of one cell."""
-    return pipeline.evaluate(build.parts(config(place, *words)), KS, "recall_at_5")
+    return pipeline.evaluate(Shared().components(config(place, *words)), KS, "recall_at_5")
 
 
 def inked(text, start, end):
@@ -76,7 +78,7 @@ class BruteForce:
     """One question at a time, by definition: every chunk scored, every parent at its best chunk, sets of characters."""
 
     def __init__(self, settings):
-        made = build.parts(settings)
+        made = Shared().components(settings)
         self.chunks, self.inputs = made.chunks, made.inputs
         self.parents = self.chunks.returned
         spans = zip(
@@ -84,7 +86,7 @@ class BruteForce:
         )
         self.parent_of = [self._parent(*span) for span in spans]
         self.made = made
-        retriever = build.new(settings, "retriever")
+        retriever = new(settings, "retriever")
         retriever.build(self.chunks, made.model, ExactIndex())
         self.retriever, self.is_dense = retriever, settings.retriever["_target_"].endswith("DenseRetriever")
 
@@ -156,7 +158,7 @@ def test_a_cell_is_what_brute_force_says(place, retriever, words):
     settings = config(
         place, "chunker=parent", "chunk=24", "chunker.parent=96", f"retriever={retriever}", *words
     )
-    made = build.parts(settings)
+    made = Shared().components(settings)
     result = pipeline.evaluate(made, KS, "recall_at_5")
     brute = BruteForce(settings)
 
@@ -237,8 +239,8 @@ class Noting:
 def test_a_reranker_reads_the_chunks(place):
     """Of the first 20 chunks the shortest brings its parent first, and so on; parents without one of them stay below as they stood."""
     settings = config(place, "chunker=parent", "chunk=24", "chunker.parent=96", "context=title")
-    plain, reranker = pipeline.evaluate(build.parts(settings), KS, "recall_at_5"), Noting(20)
-    made = replace(build.parts(settings), reranker=CachedReranker(reranker, None))
+    plain, reranker = pipeline.evaluate(Shared().components(settings), KS, "recall_at_5"), Noting(20)
+    made = replace(Shared().components(settings), reranker=CachedReranker(reranker, None))
     result, brute = pipeline.evaluate(made, KS, "recall_at_5"), BruteForce(settings)
 
     assert set(reranker.read) <= set(brute.chunks.embed_texts(np.arange(len(brute.chunks))))
@@ -257,10 +259,10 @@ def test_with_a_reranker_the_index_answers_for_the_chunks_that_are_read(place):
     settings = config(
         place, "chunker=parent", "chunk=24", "chunker.parent=96", "index=int8", "index.candidates=7"
     )
-    made = replace(build.parts(settings), reranker=CachedReranker(Noting(20), None))
+    made = replace(Shared().components(settings), reranker=CachedReranker(Noting(20), None))
     result = pipeline.evaluate(made, KS, "recall_at_5")
     texts = [question.text for asked in result.questions.values() for question in asked]
-    ours, theirs = (found.search(texts, 20).rows for found in (made.retriever, made.exact))
+    ours, theirs = (found.search(texts, 20).rows for found in (made.first_stage, made.exact))
 
     found = sum(len(set(a.tolist()) & set(b.tolist()) - {-1}) for a, b in zip(ours, theirs, strict=True))
     assert result.health["index_recall"] == found / (20 * 40)

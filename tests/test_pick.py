@@ -53,14 +53,14 @@ def test_the_same_is_there_for_scripts(picked):
     decision = json.loads((place.root / "production.decision.json").read_text())
 
     assert decision["decided"] is True
-    assert decision["winner"] == decision["choice"]["name"] == "128"
+    assert decision["winner"] == decision["choice"]["name"] == "chunk 128"
     assert list(decision["ruled_out"]) == ["512"]
 
 
 def test_what_was_picked_runs_again_with_the_same_numbers(picked):
     """production.yaml is a configuration of the sweep's own command; every metric comes out the same."""
     place, _ = picked
-    before = {result["name"]: result for result in place.results()}["128"]
+    before = {result["name"]: result for result in place.results()}["chunk 128"]
     run = place.run("--config-dir", ".", "--config-name", "production")
     assert run.returncode == 0, run.stderr
     newest = max(place.root.glob("outputs/*/*/0/result.json"), key=lambda file: file.stat().st_mtime)
@@ -80,11 +80,11 @@ def test_every_run_carries_its_verdict(picked):
     runs = {run.info.run_name: run for run in client.search_runs(["1"])}
     parent = next(run for name, run in runs.items() if name.startswith("2 cells"))
 
-    assert runs["128"].data.tags["verdict"] == "winner"
+    assert runs["chunk 128"].data.tags["verdict"] == "winner"
     assert runs["512"].data.tags["verdict"] == "ruled out"
-    metrics = runs["128"].data.metrics
+    metrics = runs["chunk 128"].data.metrics
     assert metrics["recall_2000_tokens_lo"] < metrics["recall_at_2000_tokens"]
-    assert parent.data.tags["pick"] == "128"
+    assert parent.data.tags["pick"] == "chunk 128"
     assert "**Pick:** [128](#/experiments/" in parent.data.tags["mlflow.note.content"]
 
 
@@ -119,7 +119,7 @@ def test_constraints_that_nobody_meets_are_a_sentence(picked):
     assert not (place.root / "none.yaml").exists()
     decision = json.loads((place.root / "none.decision.json").read_text())
     assert decision["choice"] is None
-    assert set(decision["misses"]) == {"128", "512"}
+    assert set(decision["misses"]) == {"chunk 128", "chunk 512"}
 
 
 def test_keeping_what_runs_today_is_an_answer(picked):

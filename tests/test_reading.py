@@ -390,7 +390,7 @@ def test_sweeps_without_a_tracker(workplace, monkeypatch):
         return finished(compose.composed(given, ["+command=compare", *given.overrides]).config)
 
     sweep = read()
-    assert [cell.name for cell in sweep.cells] == ["16", "32"]
+    assert [cell.name for cell in sweep.cells] == ["chunk 16", "chunk 32"]
     assert (sweep.run_id, sweep.uri, sweep.experiment_id) == ("", "", "")
     assert same(read(f"sweep={sweep.name}"), sweep)
     assert same(read(f"sweep={sweep.folder}"), sweep)

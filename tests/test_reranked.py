@@ -10,6 +10,7 @@ from tiny_cross_encoder import make
 
 from harness.cell.reranked import RerankedRetriever
 from harness.records import Chunks, Document, Ranking
+from harness.retriever import Prepared
 from harness.store.reranker_scores import CachedReranker
 
 # Rows 0-1 are document 0, row 2 is document 1, rows 3-4 document 2, row 5 document 3. The number is the reranker's score.
@@ -30,9 +31,10 @@ class Falling:
 
     uses_model = False
 
-    def build(self, chunks, model, index):
+    def prepare(self, chunks, tokens, questions, ks, metrics):
         self.chunks = chunks
         self.asked = []
+        return Prepared(chunks, tokens)
 
     def search(self, questions, depth, groups=None):
         self.asked.append(depth)
@@ -47,7 +49,7 @@ class Falling:
         return np.array([min((items - r for r in rows.tolist()), default=0) for rows in relevant])
 
     def answer(self, question, depth=10):
-        return self.search([question], depth)
+        return list(self.chunks.embed_texts(self.search([question], depth).rows[0]))
 
     def search_ms(self, questions):
         return np.full(len(questions), 2.0)
@@ -68,7 +70,7 @@ class Numbers:
 
 def built(depth):
     reranked = RerankedRetriever(Falling(), CachedReranker(Numbers(depth), None))
-    reranked.build(corpus(), None, None)
+    reranked.prepare(corpus(), (), {}, (), None)
     return reranked
 
 
@@ -111,7 +113,7 @@ def test_latency_is_that_of_both():
     known, unknown = reranked.search_ms(["q", "other"])
     assert known > 2
     assert np.isnan(unknown)
-    assert reranked.answer("q").rows[0, 0] == 1
+    assert [int(text) for text in reranked.answer("q", 6)] == [9, 8, 7, 5, 5, 1]
 
 
 @pytest.mark.models

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from harness.cell import build, pipeline
+from harness.cell import pipeline
+from harness.cell.build import Shared
 from harness.cli import compose
 from harness.cli.words import take_apart
 
@@ -45,7 +46,7 @@ def cell(tmp_path):
             "k=1,3",
         ]
     )
-    return build.parts(compose.composed(words, words.overrides).config)
+    return Shared().components(compose.composed(words, words.overrides).config)
 
 
 def test_equals_a_dozen_lines_of_numpy(cell):
@@ -84,7 +85,7 @@ def test_one_gold_span_per_question_makes_recall_the_hit_rate(tmp_path):
             "k=1,3",
         ]
     )
-    cell = build.parts(compose.composed(words, words.overrides).config)
+    cell = Shared().components(compose.composed(words, words.overrides).config)
 
     assert [cell.chunks.text(row).strip() for row in range(len(cell.chunks))] == CHUNKS
 

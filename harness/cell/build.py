@@ -1,36 +1,27 @@
-"""The parts of a cell, made from its configuration. What several cells share is made once per process.
+"""The components of a cell, made from its configuration in one place.
 
-Launchers may run a cell in a process of its own; the state lives here, in an imported module, so that it works the
-same under all of them.
+What cells have in common (documents, labels, chunks, models) is held by a ``Shared`` object that is handed to each cell.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
-from harness.cell.components import class_of
-from harness.cell.external import returns_own_chunks
-from harness.cell.inactive import unused_by
-from harness.cell.reranked import RerankedRetriever
-from harness.chunker import Chunker
+from harness.cell.inactive import unused_by, uses
+from harness.cell.reranked import reranked
+from harness.cell.settings import Settings, new
 from harness.chunker.columns import cut
 from harness.chunker.context import with_context
 from harness.corpus import Loaded
-from harness.errors import HarnessError, SettingError
 from harness.golden import Labels
-from harness.index import Index
 from harness.metrics import Metrics
 from harness.records import Chunks, Document
+from harness.retriever import Searcher
 from harness.retriever.external.asking import ExternalRetriever
 from harness.retriever.external.pool import uncut
 from harness.store.embedding_store import EmbeddingStore
@@ -39,19 +30,14 @@ from harness.store.rankings import CachedRetriever
 from harness.store.reranker_scores import CachedReranker
 from harness.store.token_maps import cached_maps
 from harness.text.tokens import Tokenizer, TokenMap, load_tokenizer
-from harness.tracker import Tracker
 
-# In the order in which their mistakes are told.
-_GROUPS = ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model")
-_EXACT = {"_target_": "harness.index.exact.ExactIndex", "block_mb": 32}
+# As index=exact has it: its rankings are cached under the same name.
+_EXACT = OmegaConf.create({"_target_": "harness.index.exact.ExactIndex", "block_mb": 32})
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a sweep measures on: documents (sorted by id), the map of each one's tokens, and the questions.
-
-    Made once per process for the same settings, so each is equal to itself alone, and what follows from it can be kept beside it.
-    """
+    """What a sweep measures on: documents (sorted by id), the map of each one's tokens, and the questions."""
 
     corpus: Loaded
     documents: Sequence[Document]
@@ -61,189 +47,126 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The parts of one cell. ``exact``: the same retriever with exact search, where ``index`` may miss something that it uses."""
+class Components:
+    """The components of one cell.
+
+    ``first_stage`` is the retriever before reranking. ``exact``: the same with exact search, where the cell's index may miss something. ``chunks``: those of the cell's chunker; the documents alone where the retriever returns its own.
+    """
 
     inputs: Inputs
     chunks: Chunks
     model: CachedModel
-    index: Index
-    retriever: CachedRetriever | ExternalRetriever
+    first_stage: Searcher
     reranker: CachedReranker
     metrics: Metrics
-    exact: CachedRetriever | None = None
+    exact: Searcher | None = None
 
-    def searching(self) -> CachedRetriever | ExternalRetriever | RerankedRetriever:
-        """What ranks in this cell: the retriever, with the reranker behind it where there is one."""
-        return RerankedRetriever(self.retriever, self.reranker) if self.reranker.depth else self.retriever
+    @cached_property
+    def retriever(self) -> Searcher:
+        """What ranks: the first stage, with the reranker behind it where there is one."""
+        return reranked(self.first_stage, self.reranker)
 
 
-def parts(config: DictConfig) -> Parts:
-    """All parts of the cell, checked in the order in which mistakes are cheapest to find; no weights are loaded."""
-    _ = chunker(config)
-    return Parts(
-        metrics=metrics(config),
-        index=new(config, "index"),
-        retriever=retriever(config),
-        reranker=_reranker(_key(config, "reranker"), str(config.cache)),
-        model=model(config),
-        inputs=inputs(config),
-        chunks=uncut(inputs(config).documents) if returns_own_chunks(config) else chunks(config),
-        exact=_exact(config),
+class Shared:
+    """What the cells of one process have in common; equal settings give the same object, so weights load once."""
+
+    def __init__(self) -> None:
+        self._corpus: Callable[[Settings], Loaded] = lru_cache(4)(lambda settings: settings.make().load())
+        self._tokenizer: Callable[[str], Tokenizer] = lru_cache(4)(load_tokenizer)
+        self._inputs: Callable[..., Inputs] = lru_cache(4)(self._read)
+        self._cut: Callable[..., Chunks] = lru_cache(8)(self._made_chunks)
+        self._model: Callable[..., CachedModel] = lru_cache(4)(_model)
+        self._reranker: Callable[..., CachedReranker] = lru_cache(2)(_reranker)
+
+    def __reduce__(self) -> tuple[Callable[[], Shared], tuple[()]]:
+        """A launcher sends the object to its worker processes: all cells of a worker get the same one there."""
+        return of_process, ()
+
+    def inputs(self, config: DictConfig) -> Inputs:
+        """Documents and questions. Raises ``InputError`` for what can't be read."""
+        return self._inputs(*_sources(config))
+
+    def chunks(self, config: DictConfig) -> Chunks:
+        """The corpus cut by the cell's chunker; the uncut documents where the retriever returns its own chunks."""
+        if not uses(config, "chunker"):
+            return uncut(self.inputs(config).documents)
+        return self._cut(
+            *_sources(config), Settings.of(config, "chunker"), str(config.get("context", "none"))
+        )
+
+    def model(self, config: DictConfig) -> CachedModel:
+        """The model behind the store of its vectors; no weights are loaded."""
+        return self._model(Settings.of(config, "model"), str(config.cache), str(config.cache_dtype))
+
+    def components(self, config: DictConfig) -> Components:
+        """All components of the cell, made in the order in which mistakes are cheapest to find; no weights are loaded."""
+        new(config, "chunker")
+        metrics, index = new(config, "metrics"), Settings.of(config, "index")
+        first_stage = self._first_stage(config, index)
+        reranker = self._reranker(Settings.of(config, "reranker"), str(config.cache))
+        misses = not unused_by(config, "index") and not index.make().is_exact
+        return Components(
+            inputs=self.inputs(config),
+            chunks=self.chunks(config),
+            model=self.model(config),
+            first_stage=first_stage,
+            reranker=reranker,
+            metrics=metrics,
+            exact=self._first_stage(config, Settings.of(OmegaConf.create({"index": _EXACT}), "index"))
+            if misses
+            else None,
+        )
+
+    def _first_stage(self, config: DictConfig, index: Settings) -> Searcher:
+        """The retriever behind the store of its rankings; one that returns its own chunks is asked every time."""
+        settings = Settings.of(config, "retriever")
+        made = settings.make()
+        if not uses(config, "chunker"):
+            return ExternalRetriever(made, self._tokenizer(str(config.tokenizer)))
+        key = {"retriever": settings.text}
+        if made.uses_model:
+            key["cache_dtype"] = str(config.cache_dtype)
+        if made.uses_index:
+            key["index"] = index.text
+        folder, digest = Path(str(config.cache)) / "rankings", self.inputs(config).corpus.digest
+        return CachedRetriever(made, self.model(config), index.make(), folder, key, digest)
+
+    def _read(self, corpus: Settings, golden: Settings, tokenizer: str, cache: str) -> Inputs:
+        loaded = self._corpus(corpus)
+        labels = golden.make().load(loaded.documents)
+        documents = tuple(sorted(loaded.documents, key=lambda document: document.doc_id))
+        tokens = self._tokenizer(tokenizer)
+        texts = [document.text for document in documents]
+        maps = cached_maps(Path(cache) / "tokens", tokens, loaded.digest, texts)
+        return Inputs(loaded, documents, maps, labels, tokens)
+
+    def _made_chunks(
+        self, corpus: Settings, golden: Settings, tokenizer: str, cache: str, chunker: Settings, context: str
+    ) -> Chunks:
+        if context != "none":
+            return with_context(self._cut(corpus, golden, tokenizer, cache, chunker, "none"), context)
+        given = self._inputs(corpus, golden, tokenizer, cache)
+        return cut(given.documents, given.tokens, chunker.make())
+
+
+@lru_cache(maxsize=1)
+def of_process() -> Shared:
+    """The one object that the cells share which a launcher runs in this worker process."""
+    return Shared()
+
+
+def _sources(config: DictConfig) -> tuple[Settings, Settings, str, str]:
+    return (
+        Settings.of(config, "corpus"),
+        Settings.of(config, "golden"),
+        str(config.tokenizer),
+        str(config.cache),
     )
 
 
-def settings_hold(config: DictConfig) -> None:
-    """Makes every part once, to find wrong settings before a document is read or a weight is loaded."""
-    for group in _GROUPS:
-        class_of(config, group)
-        _holds(_key(config, group))
+def _model(settings: Settings, cache: str, dtype: str) -> CachedModel:
+    return CachedModel(settings.make(), EmbeddingStore(Path(cache) / "embeddings", dtype))
 
 
-def inputs(config: DictConfig) -> Inputs:
-    """Documents and questions, loaded once per process for the same settings."""
-    return _inputs(*_given(config))
-
-
-def chunks(config: DictConfig) -> Chunks:
-    """The corpus cut by the cell's chunker, once per process for the same settings."""
-    return _chunks(*_given(config), _key(config, "chunker"), str(config.get("context", "none")))
-
-
-def chunker(config: DictConfig) -> Chunker:
-    """The chunker alone: its settings are checked without reading a document."""
-    made: Chunker = new(config, "chunker")
-    return made
-
-
-def metrics(config: DictConfig) -> Metrics:
-    """The metrics alone."""
-    made: Metrics = new(config, "metrics")
-    return made
-
-
-def retriever(config: DictConfig) -> CachedRetriever | ExternalRetriever:
-    """The retriever behind the store of its rankings; one with chunks of its own is asked every time."""
-    if returns_own_chunks(config):
-        return ExternalRetriever(new(config, "retriever"), _tokenizer(str(config.tokenizer)))
-    return _kept(config, _key(config, "index"))
-
-
-def _kept(config: DictConfig, index: str) -> CachedRetriever:
-    made, settings = new(config, "retriever"), {"retriever": _key(config, "retriever")}
-    if made.uses_model:
-        settings["cache_dtype"] = str(config.cache_dtype)
-    if made.uses_index:
-        settings["index"] = index
-    return CachedRetriever(made, Path(str(config.cache)) / "rankings", settings, inputs(config).corpus.digest)
-
-
-def _exact(config: DictConfig) -> CachedRetriever | None:
-    """The retriever with exact search, where the cell's own index may miss something."""
-    if unused_by(config, "index") or new(config, "index").is_exact:
-        return None
-    # As index=exact has it: its rankings are kept under the same name.
-    return _kept(config, json.dumps(_EXACT, sort_keys=True))
-
-
-def tracker(config: DictConfig) -> Tracker:
-    """The tracker alone."""
-    made: Tracker = new(config, "tracker")
-    return made
-
-
-def model(config: DictConfig) -> CachedModel:
-    """The model behind the store of its vectors; one object per process for the same settings, so weights load once."""
-    return _model(_key(config, "model"), str(config.cache), str(config.cache_dtype))
-
-
-def cut_offs(config: DictConfig) -> list[int]:
-    """``k`` as ascending distinct numbers. Raises ``SettingError`` for anything but whole numbers of at least 1."""
-    given = OmegaConf.to_object(config.k) if OmegaConf.is_list(config.k) else [config.k]
-    ks = [given] if not isinstance(given, list) else given
-    wrong = [k for k in ks if not isinstance(k, int) or isinstance(k, bool) or k < 1]
-    if wrong or not ks:
-        shown = ", ".join(map(str, wrong)) or "empty"
-        raise SettingError(
-            f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k"
-        )
-    return sorted(set(ks))
-
-
-def _given(config: DictConfig) -> tuple[str, str, str, str]:
-    return _key(config, "corpus"), _key(config, "golden"), str(config.tokenizer), str(config.cache)
-
-
-def _key(config: DictConfig, group: str) -> str:
-    """A group's settings as text: equal settings give equal keys."""
-    try:
-        return json.dumps(OmegaConf.to_container(config[group], resolve=True), sort_keys=True)
-    except OmegaConfBaseException as error:
-        raise SettingError(
-            f"The settings of {group} can't be read: {str(error).splitlines()[0]}", key=group
-        ) from error
-
-
-def new(config: DictConfig, group: str) -> Any:
-    """The object of one group, new. Raises what its constructor has to say."""
-    return _made(_key(config, group))
-
-
-def _made(key: str) -> Any:
-    """The object that ``_target_`` names. What its constructor has to say is raised as it is, without Hydra's wrapping."""
-    try:
-        return instantiate(OmegaConf.create(json.loads(key)))
-    except InstantiationException as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, HarnessError):
-            cause = cause.__cause__
-        target = json.loads(key).get("_target_")
-        raise cause or SettingError(
-            f"{target} can't be made with these settings: {error.__cause__ or error}. Correct the option's file or the class."
-        ) from None
-
-
-@lru_cache(maxsize=256)
-def _holds(key: str) -> None:
-    """Makes a part and forgets it: the cells of a sweep share most of their settings."""
-    _made(key)
-
-
-@lru_cache(maxsize=4)
-def _loaded(corpus: str) -> Loaded:
-    loaded: Loaded = _made(corpus).load()
-    return loaded
-
-
-@lru_cache(maxsize=4)
-def _tokenizer(name: str) -> Tokenizer:
-    return load_tokenizer(name)
-
-
-@lru_cache(maxsize=4)
-def _inputs(corpus: str, golden: str, tokenizer: str, cache: str) -> Inputs:
-    loaded = _loaded(corpus)
-    labels = _made(golden).load(loaded.documents)
-    documents = tuple(sorted(loaded.documents, key=lambda document: document.doc_id))
-    tokens = _tokenizer(tokenizer)
-    texts = [document.text for document in documents]
-    maps = cached_maps(Path(cache) / "tokens", tokens, loaded.digest, texts)
-    return Inputs(loaded, documents, maps, labels, tokens)
-
-
-@lru_cache(maxsize=8)
-def _chunks(corpus: str, golden: str, tokenizer: str, cache: str, chunker: str, context: str) -> Chunks:
-    if context != "none":
-        return with_context(_chunks(corpus, golden, tokenizer, cache, chunker, "none"), context)
-    given = _inputs(corpus, golden, tokenizer, cache)
-    return cut(given.documents, given.tokens, _made(chunker))
-
-
-@lru_cache(maxsize=4)
-def _model(key: str, cache: str, dtype: str) -> CachedModel:
-    return CachedModel(_made(key), EmbeddingStore(Path(cache) / "embeddings", dtype))
-
-
-@lru_cache(maxsize=2)
-def _reranker(key: str, cache: str) -> CachedReranker:
-    return CachedReranker(_made(key), Path(cache) / "rankings")
+def _reranker(settings: Settings, cache: str) -> CachedReranker:
+    return CachedReranker(settings.make(), Path(cache) / "rankings")

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell.components import class_of
-from harness.cell.external import returns_own_chunks
+from harness.cell.settings import class_of
 from harness.records import UNUSED
 
 # Settings that act only through a group: they matter where the chosen option mentions them.
 _THROUGH = {"chunk": "chunker", "overlap": "chunker", "backend": "model", "precision": "model"}
 # Settings that act beside a group, whichever option is chosen: they matter where the group does.
 _BESIDE = {"cache_dtype": "model", "context": "chunker"}
+# How the class of a retriever says that it leaves a group alone.
+_DECLARED = {"chunker": "uses_chunks", "model": "uses_model", "index": "uses_index"}
 _ABSENT = object()
 
 
@@ -24,11 +25,11 @@ def unused_by(config: DictConfig, key: str) -> str | None:
     """
     key = key.lstrip("+~")
     group = _THROUGH.get(key, _BESIDE.get(key, key.partition(".")[0]))
-    if group in _without(config):
+    if group in _DECLARED and not uses(config, group):
         return "retriever"
-    for deaf in ("retriever", "model"):
-        if key in getattr(class_of(config, deaf), "ignores", ()):
-            return deaf
+    for ignoring in ("retriever", "model"):
+        if key in getattr(class_of(config, ignoring), "ignores", ()):
+            return ignoring
     if key in _THROUGH:
         settings = OmegaConf.to_container(config[group], resolve=False)
         return None if f"${{{key}}}" in str(settings) else group
@@ -42,10 +43,6 @@ def shown(config: DictConfig, settings: Mapping[str, str]) -> dict[str, str]:
     return {key: UNUSED if unused_by(config, key) else value for key, value in settings.items()}
 
 
-def _without(config: DictConfig) -> set[str]:
-    """The groups that the retriever leaves alone."""
-    if returns_own_chunks(config):
-        return {"chunker", "model", "index"}
-    retriever = class_of(config, "retriever")
-    declared = {"model": "uses_model", "index": "uses_index"}
-    return {group for group, name in declared.items() if getattr(retriever, name, True) is False}
+def uses(config: DictConfig, group: str) -> bool:
+    """Whether the cell's retriever uses ``group``: ``chunker``, ``model`` or ``index``. Read off its class; its settings are not looked at."""
+    return getattr(class_of(config, "retriever"), _DECLARED[group], True) is not False

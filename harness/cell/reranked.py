@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
 from harness.reranker.order import of_groups, reordered
-from harness.retriever.external.asking import ExternalRetriever
-from harness.store.rankings import CachedRetriever
+from harness.retriever import LATENCY_DEPTH, Depth, Prepared, Searcher
 from harness.store.reranker_scores import CachedReranker
+from harness.text.tokens import TokenMap
+
+
+def reranked(first_stage: Searcher, reranker: CachedReranker) -> Searcher:
+    """The first stage with the reranker behind it; the first stage itself where the reranker reads nothing."""
+    return RerankedRetriever(first_stage, reranker) if reranker.depth else first_stage
 
 
 class RerankedRetriever:
-    """Ranks as ``retriever`` does, the first ``reranker.depth`` chunks in the reranker's order.
+    """Ranks as ``first_stage`` does, the first ``reranker.depth`` chunks in the reranker's order.
 
     However few rows are asked for, that many are read: a hit at rank 40 may become the first. Groups of chunks (those of a document, or of
-    what is handed over) are ranked by their best one after reranking; those without a chunk among the first stay below in the retriever's order.
+    a parent) are ranked by their best chunk after reranking; those without a chunk among the first stay below in the first stage's order.
     """
 
-    def __init__(self, retriever: CachedRetriever | ExternalRetriever, reranker: CachedReranker) -> None:
-        self._retriever = retriever
+    def __init__(self, first_stage: Searcher, reranker: CachedReranker) -> None:
+        self._first_stage = first_stage
         self._reranker = reranker
-        self.uses_model = retriever.uses_model
+        self.uses_model = first_stage.uses_model
 
-    def build(self, chunks: Chunks, model: Any, index: Any) -> None:
-        """Gets the retriever ready. Raises ``ModelError`` when the reranker's model can't be found."""
+    def prepare(
+        self,
+        chunks: Chunks,
+        tokens: Sequence[TokenMap],
+        questions: Mapping[Kind, Sequence[Question]],
+        ks: Sequence[int],
+        metrics: Depth,
+    ) -> Prepared:
+        """What the first stage ranks. Raises ``ModelError`` when the reranker's model can't be found."""
         self._reranker.identity()
-        self._chunks = chunks
-        self._first = min(self._reranker.depth, len(chunks))
-        self._retriever.build(chunks, model, index)
+        prepared = self._first_stage.prepare(chunks, tokens, questions, ks, metrics)
+        self._chunks = prepared.chunks
+        self._first = min(self._reranker.depth, len(self._chunks))
+        return prepared
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The ``depth`` best chunk rows of each question, or groups; scores are the reranker's, below them a step of 1 each."""
         if groups is not None:
-            whole = self._retriever.search(questions, depth, groups)
+            whole = self._first_stage.search(questions, depth, groups)
             return of_groups(self._read(questions, self._first), whole, groups, depth)
         ranking = self._read(questions, max(depth, self._first))
         return Ranking(ranking.rows[:, :depth], ranking.scores[:, :depth])
@@ -44,45 +56,42 @@ class RerankedRetriever:
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """The place among the rows that were read, else the retriever's rank, which reranking does not change."""
-        ranks = self._retriever.first_ranks(questions, relevant, groups)
+        """The rank among the rows that were read, else the first stage's, which reranking does not change."""
+        ranks = self._first_stage.first_ranks(questions, relevant, groups)
         ranking = self._read(questions, self._first)
         if groups is not None:
-            nothing = Ranking(
-                np.zeros((len(questions), 0), np.int64), np.zeros((len(questions), 0), np.float32)
-            )
-            ranking = of_groups(ranking, nothing, groups, self._first)
+            nothing = np.zeros((len(questions), 0))
+            whole = Ranking(nothing.astype(np.int64), nothing.astype(np.float32))
+            ranking = of_groups(ranking, whole, groups, self._first)
         for i, rows in enumerate(relevant):
-            places = np.flatnonzero(np.isin(ranking.rows[i], rows))
-            if len(places):
-                ranks[i] = places[0] + 1
+            found = np.flatnonzero(np.isin(ranking.rows[i], rows))
+            if len(found):
+                ranks[i] = found[0] + 1
         return ranks
 
     def encoded(self) -> Encoded | None:
-        """What the retriever's model saw of each chunk row."""
-        return self._retriever.encoded()
+        """What the first stage's model read of each chunk row."""
+        return self._first_stage.encoded()
 
     def measurements(self) -> Mapping[str, float]:
-        """Those of the retriever."""
-        return self._retriever.measurements()
+        """Those of the first stage."""
+        return self._first_stage.measurements()
 
     def search_ms(self, questions: Sequence[str]) -> FloatArray:
         """Milliseconds of searching and reranking for each question alone; nan for one that was never ranked."""
         reading = [self._reranker.milliseconds(question) for question in questions]
-        return self._retriever.search_ms(questions) + np.array(reading, np.float64)
+        return self._first_stage.search_ms(questions) + np.array(reading, np.float64)
 
-    def answer(self, question: str) -> Ranking | list[Any]:
-        """One question as it would be asked in production: searched, its first rows read by the reranker; nothing kept."""
-        if isinstance(self._retriever, ExternalRetriever):
-            answers = self._retriever.answer(question)
-            self._reranker.live(question, [row.text or "" for row in answers[0].rows])
-            return answers
-        ranking = self._retriever.answer(question, self._first)
-        return reordered(ranking, self._reranker.live(question, self._texts(ranking.rows[0]))[None])
+    def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
+        """The texts of the rows that were searched and read by the reranker, best first; nothing is read from the cache."""
+        texts = self._first_stage.answer(question, max(depth, self._reranker.depth))
+        scores = self._reranker.live(question, texts[: self._reranker.depth])
+        order = [*np.argsort(-scores, kind="stable").tolist(), *range(len(scores), len(texts))]
+        return [texts[i] for i in order][:depth]
 
     def _read(self, questions: Sequence[str], depth: int) -> Ranking:
         """The ranking of chunks with its first rows in the reranker's order."""
-        ranking = self._retriever.search(questions, depth)
+        ranking = self._first_stage.search(questions, depth)
         rows = ranking.rows[:, : self._first]
         given = self._reranker.scores(questions, [self._texts(some) for some in rows])
         scores = np.full(rows.shape, -np.inf, np.float32)

@@ -100,12 +100,13 @@ def combinations(overrides: Sequence[str]) -> list[list[str]]:
 
 
 class Composed(NamedTuple):
-    """One cell's configuration, the option chosen for each group, the words it came from, and the two output folders.
+    """One cell's configuration, Hydra's own settings, the option chosen for each group, the words it came from, and the two output folders.
 
     ``swept``: settings that the configuration itself sweeps over (``hydra.sweeper.params``), with their values as they would be typed.
     """
 
     config: DictConfig
+    hydra: DictConfig
     choices: Mapping[str, str]
     overrides: Sequence[str]
     run_folder: Path
@@ -141,4 +142,4 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
     choices = {str(group): str(option) for group, option in hydra.runtime.choices.items()}
     with open_dict(config):
         del config["hydra"]
-    return Composed(config, choices, list(overrides), run_folder, sweep_folder, swept)
+    return Composed(config, hydra, choices, list(overrides), run_folder, sweep_folder, swept)

@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell import build
-from harness.cell.external import returns_own_chunks
-from harness.cell.reranked import RerankedRetriever
+from harness.cell.build import Shared
+from harness.cell.inactive import uses
+from harness.cell.reranked import reranked
+from harness.cell.settings import cut_offs, new
 from harness.chunker import columns
 from harness.chunker.context import with_context
 from harness.errors import InputError, SettingError
-from harness.records import Chunks, Document, Encoded
+from harness.records import Chunks, Document
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
+from harness.store.rankings import CachedRetriever
 from harness.store.reranker_scores import CachedReranker
 from harness.text.tokens import load_tokenizer
 
@@ -31,14 +33,14 @@ _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings
 def save(config: DictConfig, folder: Path) -> None:
     """Writes what ``load`` needs. Vectors are taken from the cache, so nothing is embedded that was embedded before.
 
-    Raises ``SettingError`` for a retriever that brings its own chunks: it runs elsewhere already.
+    Raises ``SettingError`` for an external retriever: it runs elsewhere already.
     """
-    if returns_own_chunks(config):
+    if not uses(config, "chunker"):
         raise SettingError(
-            "A retriever that brings its own chunks is deployed already, so there is nothing to register. pick.register=null leaves it out.",
+            "An external retriever is deployed already, so there is nothing to register. pick.register=null leaves it out.",
             key="pick.register",
         )
-    made = build.parts(config)
+    made = Shared().components(config)
     folder.mkdir(parents=True, exist_ok=True)
     settings = OmegaConf.to_container(config, resolve=True)
     (folder / _CONFIG).write_text(json.dumps(settings, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -49,7 +51,7 @@ def save(config: DictConfig, folder: Path) -> None:
             )  # all that ``context`` reads of either
             entry = [document.doc_id, document.text, title, document.embed_prefix]
             file.write(json.dumps(entry, ensure_ascii=True) + "\n")
-    if made.retriever.uses_model:
+    if made.first_stage.uses_model:
         texts = list(made.chunks.embed_texts(np.arange(len(made.chunks))))
         made.model.copy(texts, "document", _store(config, folder))
 
@@ -65,7 +67,7 @@ def load(folder: Path) -> Deployed:
     tokenizer = load_tokenizer(str(config.tokenizer))
     maps = tokenizer.map([document.text for document in documents])
     chunks = with_context(
-        columns.cut(documents, maps, build.chunker(config)), str(config.get("context", "none"))
+        columns.cut(documents, maps, new(config, "chunker")), str(config.get("context", "none"))
     )
     return Deployed(config, chunks, _store(config, folder))
 
@@ -75,16 +77,18 @@ class Deployed:
 
     def __init__(self, config: DictConfig, chunks: Chunks, store: EmbeddingStore) -> None:
         self.chunks = chunks
-        self.k = int(config.primary_k or max(build.cut_offs(config)))
-        retriever = build.new(config, "retriever")
-        reranker = CachedReranker(build.new(config, "reranker"), None)
-        self._retriever = RerankedRetriever(retriever, reranker) if reranker.depth else retriever
-        model = build.new(config, "model")
-        self._retriever.build(chunks, _Passages(CachedModel(model, store), model), build.new(config, "index"))
+        self.k = int(config.primary_k or max(cut_offs(config)))
+        self._model = CachedModel(new(config, "model"), store)
+        first_stage = CachedRetriever(
+            new(config, "retriever"), self._model, new(config, "index"), None, {}, ""
+        )
+        self._retriever = reranked(first_stage, CachedReranker(new(config, "reranker"), None))
+        self._retriever.prepare(chunks, (), {}, (), new(config, "metrics"))
 
     def answer(self, questions: Sequence[str], k: int | None = None) -> list[list[dict[str, Any]]]:
         """For each question the ``k`` best chunks (default: the configuration's), best first: doc_id, start, end, text, score."""
-        ranking = self._retriever.search(list(questions), k or self.k, self.chunks.groups("span"))
+        with self._model.live():  # what is asked in production is not cached
+            ranking = self._retriever.search(list(questions), k or self.k, self.chunks.groups("span"))
         return [
             [self._hit(int(row), float(score)) for row, score in zip(rows, scores, strict=True) if row >= 0]
             for rows, scores in zip(ranking.rows, ranking.scores, strict=True)
@@ -99,19 +103,6 @@ class Deployed:
             "text": chunks.text(row),
             "score": score,
         }
-
-
-class _Passages:
-    """Vectors of passages from the folder, those of questions from the model: what is asked in production is not kept."""
-
-    def __init__(self, kept: CachedModel, model: Any) -> None:
-        self.encode_documents = kept.encode_documents
-        self._model = model
-
-    def encode_queries(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of questions."""
-        encoded: Encoded = self._model.encode_queries(texts)
-        return encoded
 
 
 def _store(config: DictConfig, folder: Path) -> EmbeddingStore:

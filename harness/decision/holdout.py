@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import OmegaConf
 
-from harness.cell import build, pipeline
+from harness.cell import pipeline
+from harness.cell.build import Shared
+from harness.cell.settings import cut_offs
 from harness.decision.decide import Decision
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal
@@ -43,7 +45,7 @@ def confirm(decision: Decision, file: Path) -> Confirmation:
     metric = decision.compared.metrics[cell.name]
     config = OmegaConf.create(dict(cell.content["config"]))
     OmegaConf.update(config, "golden.path", str(file))
-    made = build.parts(config)
+    made = Shared().components(config)
     labels = made.inputs.labels
     if len(labels.questions) < FEWEST:
         raise InputError(
@@ -59,7 +61,7 @@ def confirm(decision: Decision, file: Path) -> Confirmation:
             f"{file}: {len(again)} of its questions were part of the sweep (for instance {again[0].question_id}); a choice is confirmed on others.",
             path=file,
         )
-    scores = pipeline.evaluate(made, build.cut_offs(config), metric).scores
+    scores = pipeline.evaluate(made, cut_offs(config), metric).scores
     kind, name = scored_under(metric, scores)
     values = scores[kind].values[name]
     about = about_questions(made.inputs)

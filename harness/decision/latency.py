@@ -10,22 +10,17 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from omegaconf import OmegaConf
 
-from harness.cell import build
-from harness.cell.pipeline import Searching
+from harness.cell import pipeline
+from harness.cell.build import Components, Shared
 from harness.records import FloatArray
 
 QUERIES = 50
 _WARM_UP = 3
-
-
-class _Ready(NamedTuple):
-    inputs: build.Inputs
-    searching: Searching
 
 
 def query_ms(configs: Mapping[str, Mapping[str, Any]], queries: int = QUERIES) -> dict[str, FloatArray]:
@@ -46,7 +41,10 @@ def _on_one_core() -> None:
 
 
 def _measured(configs: Mapping[str, Mapping[str, Any]], queries: int) -> dict[str, FloatArray]:
-    ready = {name: _ready(config) for name, config in configs.items()}
+    shared = Shared()
+    ready = {name: shared.components(OmegaConf.create(dict(config))) for name, config in configs.items()}
+    for cell in ready.values():
+        pipeline.prepare(cell)
     questions = next(iter(ready.values())).inputs.labels.questions
     texts = [question.text for question in questions[:queries]]
     for made in ready.values():
@@ -59,16 +57,9 @@ def _measured(configs: Mapping[str, Mapping[str, Any]], queries: int) -> dict[st
     return {name: np.array(times) for name, times in taken.items()}
 
 
-def _ready(config: Mapping[str, Any]) -> _Ready:
-    made = build.parts(OmegaConf.create(dict(config)))
-    searching = made.searching()
-    searching.build(made.chunks, made.model, made.index)
-    return _Ready(made.inputs, searching)
-
-
-def _timed(made: _Ready, text: str) -> float:
+def _timed(cell: Components, text: str) -> float:
     started = time.perf_counter()
-    made.searching.answer(text)
+    cell.retriever.answer(text)
     return 1000 * (time.perf_counter() - started)
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from omegaconf import DictConfig
 
-from harness.cell import build, pipeline
-from harness.cell.build import Inputs
+from harness.cell import pipeline
+from harness.cell.build import Inputs, Shared
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.run import run_command
 from harness.cli.say import say_all
@@ -80,7 +81,7 @@ def _run(words: Words) -> int:
         raise SettingError(
             f"cells={config.cells}: give how many configurations will be compared, 2 or more.", key="cells"
         )
-    golden = build.new(config, "golden")
+    golden = new(config, "golden")
     if config.accept and not isinstance(golden, FileGolden):
         raise SettingError("accept=true changes a JSONL file; golden=beir is only looked at.", key="accept")
     if config.accept and not golden.path.is_file():
@@ -106,11 +107,12 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     """Looks, reports and, where it is wanted, writes."""
     nothing_left: tuple[Look, ...] = ()
     given: Inputs | None = None
+    shared = Shared()
     try:
-        given = build.inputs(config)
+        given = shared.inputs(config)
         documents = given.corpus.documents
     except NothingToScoreError as error:
-        documents = build.new(config, "corpus").load().documents
+        documents = new(config, "corpus").load().documents
         nothing_left = (
             Look(
                 "questions", "none can be scored", (Finding("nothing left", "serious", (), str(error), ""),)
@@ -125,7 +127,7 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     if given:
         copied, found = copies(examined)
         proposals = proposals._replace(copies=found)
-        power_look, *others = _further(config, given, examined, chunk_sizes)
+        power_look, *others = _further(shared, config, given, examined, chunk_sizes)
         looks += [power_look, copied, near_copies(examined, found), *others]
     report = Report(Path(str(config.golden.path)).name, len(examined.questions), len(documents), tuple(looks))
     say_all(in_lines(report))
@@ -169,7 +171,7 @@ def _left_out(reasons: Mapping[str, str]) -> Look:
 
 
 def _further(
-    config: DictConfig, given: Inputs, examined: Examined, chunk_sizes: Sequence[int]
+    shared: Shared, config: DictConfig, given: Inputs, examined: Examined, chunk_sizes: Sequence[int]
 ) -> Iterator[Look]:
     """What needs no proposal: wording, search by words, where evidence stands, documents, and what all this can show."""
     about = about_questions(given)
@@ -179,15 +181,15 @@ def _further(
     yield duplicates(examined)
     yield subjects(examined)
     yield wording_overlap(examined, str(config.language))
-    yield words_alone(_found_by_words(config), least)
-    yield placement(examined, build.chunks(config))
+    yield words_alone(_found_by_words(shared, config), least)
+    yield placement(examined, shared.chunks(config))
     yield coverage(examined)
-    yield sizes([len(tokens) for tokens in given.tokens], chunk_sizes, len(build.chunks(config)))
+    yield sizes([len(tokens) for tokens in given.tokens], chunk_sizes, len(shared.chunks(config)))
 
 
-def _found_by_words(config: DictConfig) -> WordsAlone:
+def _found_by_words(shared: Shared, config: DictConfig) -> WordsAlone:
     """What a sweep's cell of ``retriever=bm25`` finds, kept as any other ranking is."""
-    made = build.parts(config)
+    made = shared.components(config)
     result = pipeline.evaluate(made, [_ROWS], f"recall_at_{_ROWS}")
     scores = result.scores.get("span") or result.scores["document"]
     none = np.zeros(0, np.float64)

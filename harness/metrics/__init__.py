@@ -6,16 +6,15 @@ agrees with an independent implementation; the same ranking gives the same bytes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking, Scores
 from harness.text.tokens import TokenMap
 
-if TYPE_CHECKING:  # it imports from this package
-    from harness.metrics.judged import Judged
-
-FirstRanks = Callable[[Sequence[IntArray]], IntArray]
+if TYPE_CHECKING:  # they import from this package
+    from harness.metrics.match import Matches
+    from harness.metrics.scoring_inputs import ScoringInputs
 
 
 class Metrics(Protocol):
@@ -27,23 +26,29 @@ class Metrics(Protocol):
     def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
         """True when the ranking fills the largest token budget for every question, or holds all rows."""
 
+    def match(self, kind: Kind, questions: Sequence[Question], chunks: Chunks) -> Matches:
+        """Which rows of ``chunks.returned`` (or which documents) are relevant to ``questions``, all of one kind.
+
+        Needs no ranking, so a retriever can be asked for the rank of a relevant row that lies below the depth of its ranking.
+        """
+
     def score(
         self,
-        kind: Kind,
+        matches: Matches,
         questions: Sequence[Question],
         ranking: Ranking,
+        first_rank: IntArray,
         chunks: Chunks,
         tokens: Sequence[TokenMap],
         ks: Sequence[int],
-        first_ranks: FirstRanks,
         encoded: Encoded | None,
         primary: str,
     ) -> Scores:
-        """Scores of ``questions``, all of one kind; row ``i`` of ``ranking`` belongs to question ``i``.
+        """Scores of the ``questions`` of ``matches``; row ``i`` of ``ranking`` belongs to question ``i``.
 
-        ``chunks`` were searched; what is scored is what is handed over (``chunks.returned``), whose rows ``ranking`` holds.
-        ``tokens[d]`` maps ``chunks.documents[d]`` (for cutting at a budget). ``first_ranks`` is asked, with the relevant
-        rows of every question, for the rank of the first one in the whole ranking. ``encoded`` says what the model saw of each chunk row
+        ``first_rank`` int64 (questions,) is the rank of the first relevant row over the whole index, 0 where none comes back.
+        ``chunks`` were searched; what is scored is the returned context (``chunks.returned``), whose rows ``ranking`` holds.
+        ``tokens[d]`` maps ``chunks.documents[d]`` (for cutting at a budget). ``encoded`` says what the model read of each chunk row
         (None: everything). ``primary`` is the metric at whose k or budget questions are diagnosed.
         """
 
@@ -58,7 +63,7 @@ class Measure(Protocol):
     def chunk_independent(self) -> bool:
         """True when cells with different chunks may be compared by it."""
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """Metric name to float64 (questions,); empty when it does not apply to this kind of question.
 
         It must work for no questions at all: so the names are found before anything is paid for.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.metrics.sums import sum_by
 from harness.records import FloatArray
 
@@ -17,15 +17,15 @@ class AveragePrecision:
 
     chunk_independent = False
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        question, _, _, rank = judged.relevant
+        question, _, _, rank = inputs.relevant
         rank = rank[np.lexsort((rank, question))]
         position = np.arange(len(question)) - np.searchsorted(question, question) + 1
         precision = position / rank.astype(np.float64)
-        relevant = np.maximum(judged.relevant_rows(), 1)
+        relevant = np.maximum(inputs.relevant_rows(), 1)
         values = {}
-        for k in judged.ks:
+        for k in inputs.ks:
             top = np.where(rank <= k, precision, 0.0)
-            values[f"map_at_{k}"] = sum_by(question, top, judged.questions) / relevant
+            values[f"map_at_{k}"] = sum_by(question, top, inputs.questions) / relevant
         return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -17,11 +17,11 @@ class CharPrecision:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        found = judged.characters
+        found = inputs.characters
         if found is None:
             return {}
         return {
-            f"char_precision_at_{k}": found.found(k) / np.maximum(found.retrieved_at(k), 1) for k in judged.ks
+            f"char_precision_at_{k}": found.found(k) / np.maximum(found.retrieved_at(k), 1) for k in inputs.ks
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -17,9 +17,9 @@ class CharRecall:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        if judged.characters is None:
+        if inputs.characters is None:
             return {}
-        gold = np.maximum(judged.characters.gold, 1)
-        return {f"char_recall_at_{k}": judged.characters.found(k) / gold for k in judged.ks}
+        gold = np.maximum(inputs.characters.gold, 1)
+        return {f"char_recall_at_{k}": inputs.characters.found(k) / gold for k in inputs.ks}

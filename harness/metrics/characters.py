@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.metrics.labels import Labels
-from harness.metrics.overlap import cut_into_pieces, meeting, union_lengths
+from harness.metrics.evidence import EvidenceColumns
+from harness.metrics.intervals import cut_into_pieces, meeting, union_lengths
 from harness.metrics.relevance import ranks_of
 from harness.metrics.sums import sum_by
 from harness.records import Chunks, FloatArray, IntArray, Ranking
@@ -46,7 +46,7 @@ class Characters:
         return self.retrieved[:, min(k, depth) - 1]
 
 
-def count_characters(chunks: Chunks, labels: Labels, ranking: Ranking, deepest: int) -> Characters:
+def count_characters(chunks: Chunks, labels: EvidenceColumns, ranking: Ranking, deepest: int) -> Characters:
     """Counts for rankings of chunks, down to rank ``deepest``."""
     question, doc, start, end = _gold_spans(labels)
     gold = np.zeros(labels.questions, dtype=np.int64)
@@ -63,11 +63,11 @@ def count_characters(chunks: Chunks, labels: Labels, ranking: Ranking, deepest: 
     return Characters(gold, perfect, question[pieces.span], pieces.length, pieces.smallest(rank), retrieved)
 
 
-def _gold_spans(labels: Labels) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _gold_spans(labels: EvidenceColumns) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Question, document, start and end of the labels, those of one question that meet merged into one."""
-    own = (labels.place_own == 1) & (labels.place_end > labels.place_start)
-    question, doc = labels.place_question[own], labels.place_doc[own]
-    start, end = labels.place_start[own], labels.place_end[own]
+    own = (labels.span_own == 1) & (labels.span_end > labels.span_start)
+    question, doc = labels.span_question[own], labels.span_doc[own]
+    start, end = labels.span_start[own], labels.span_end[own]
     order = np.lexsort((start, doc, question))
     question, doc, start, end = question[order], doc[order], start[order], end[order]
     stride = 1 + int(end.max(initial=0))

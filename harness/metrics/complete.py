@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -16,15 +16,15 @@ class Complete:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k and budget."""
-        at_k = {f"complete_at_{k}": self._all(judged, judged.covered_at(k)) for k in judged.ks}
+        at_k = {f"complete_at_{k}": self._all(inputs, inputs.covered_at(k)) for k in inputs.ks}
         return at_k | {
-            f"complete_at_{b}_tokens": self._all(judged, judged.covered_within(b)) for b in judged.budgets
+            f"complete_at_{b}_tokens": self._all(inputs, inputs.covered_within(b)) for b in inputs.budgets
         }
 
-    def _all(self, judged: Judged, covered: FloatArray) -> FloatArray:
-        owner = judged.labels.unit_question
-        units = np.bincount(owner, minlength=judged.questions)
-        complete = np.bincount(owner[judged.is_complete(covered)], minlength=judged.questions)
-        return np.where((complete == units) & (units > 0), 1.0, 0.0)
+    def _all(self, inputs: ScoringInputs, covered: FloatArray) -> FloatArray:
+        owner = inputs.labels.group_question
+        groups = np.bincount(owner, minlength=inputs.questions)
+        complete = np.bincount(owner[inputs.is_complete(covered)], minlength=inputs.questions)
+        return np.where((complete == groups) & (groups > 0), 1.0, 0.0)

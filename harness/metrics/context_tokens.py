@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -17,13 +17,13 @@ class ContextTokens:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        depth = judged.tokens.shape[1]
-        nothing = np.zeros(judged.questions)
+        depth = inputs.tokens.shape[1]
+        nothing = np.zeros(inputs.questions)
         return {
-            f"context_tokens_at_{k}": judged.tokens[:, min(k, depth) - 1].astype(np.float64)
+            f"context_tokens_at_{k}": inputs.tokens[:, min(k, depth) - 1].astype(np.float64)
             if depth
             else nothing
-            for k in judged.ks
+            for k in inputs.ks
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.metrics.sums import sum_by
 from harness.records import FloatArray
 
@@ -17,14 +17,14 @@ class CoverageDcg:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        if judged.kind == "document":
+        if inputs.kind == "document":
             return {}
-        unit, rank, growth = judged.coverage.gains()
+        group, rank, growth = inputs.coverage.gains()
         discounted = growth / np.log2(rank + 1.0)
         values = {}
-        for k in judged.ks:
-            top = sum_by(unit, np.where(rank <= k, discounted, 0.0), judged.labels.units)
-            values[f"coverage_dcg_at_{k}"] = judged.mean_over_evidence(top)
+        for k in inputs.ks:
+            top = sum_by(group, np.where(rank <= k, discounted, 0.0), inputs.labels.groups)
+            values[f"coverage_dcg_at_{k}"] = inputs.mean_over_evidence(top)
         return values

@@ -1,4 +1,4 @@
-"""Is a cell's score to be trusted: how big its chunks are, and how much of the text no vector ever saw."""
+"""Figures that say whether a score can be trusted: sizes of chunks, and how much of the text is truncated."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.metrics.labels import read_labels
+from harness.metrics.evidence import evidence_columns
+from harness.metrics.intervals import meeting, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.overlap import meeting, union_lengths
-from harness.metrics.seen import seen_nonblank, seen_part
+from harness.metrics.truncation import read_nonblank, read_part
 from harness.records import Chunks, Encoded, Question
 
 
@@ -18,8 +18,8 @@ def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question
 
     ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens (nearest rank).
     ``truncated_chunks``: how many the model could not read to their end. ``truncated_tokens``, ``truncated_evidence``: share, in [0, 1],
-    of the text's tokens and of the questions' evidence that no vector ever saw. These speak of the chunks that are searched; where larger
-    parents are handed over, ``parent_chunks``, ``parent_chunk_tokens_mean`` and ``parent_chunk_tokens_p95`` stand beside them. ``encoded`` None means that
+    of the text's tokens and of the questions' evidence beyond the model's maximum sequence length. These describe the chunks that are
+    searched; where larger parents are returned, ``parent_chunks``, ``parent_chunk_tokens_mean`` and ``parent_chunk_tokens_p95`` stand beside them. ``encoded`` None means that
     no model read the chunks: nothing is truncated. Of chunks that are not all known nothing can be said: the shares are nan, the other figures are left out.
     """
     if not chunks.complete:
@@ -46,12 +46,12 @@ def _sizes(chunks: Chunks) -> dict[str, float]:
 
 
 def truncated_tokens(chunks: Chunks, encoded: Encoded) -> float:
-    """The share of the text's tokens, in the model's tokenizer, that no vector saw, in [0, 1].
+    """The share of the text's tokens, in the model's tokenizer, that is truncated in every chunk, in [0, 1].
 
-    A character that any chunk's vector saw is seen. Exact where chunks do not overlap; where they do, a chunk's tokens
-    are taken as spread evenly, over its seen characters and over its unseen ones, and each character is counted once.
+    A character that is read in any chunk is not truncated. Exact where chunks do not overlap; where they do, a chunk's tokens
+    are taken as spread evenly, over the characters read and over the truncated ones, and each character is counted once.
     """
-    seen = seen_part(chunks, encoded)
+    within = read_part(chunks, encoded)
     prefix = chunks.chars_before
     read = np.minimum(encoded.seen_chars, prefix + chunks.end - chunks.start)
     head_density = encoded.seen_tokens / np.maximum(read, 1)
@@ -62,32 +62,32 @@ def truncated_tokens(chunks: Chunks, encoded: Encoded) -> float:
     before = np.maximum(np.concatenate(([0], reach[:-1])) - chunks.doc * stride, 0)
     # Each character is counted in the first chunk that holds it.
     new = np.minimum(np.maximum(chunks.start, before), chunks.end)
-    new_tail = np.maximum(new, seen.end)
-    pairs = meeting(seen, chunks.doc, new_tail, chunks.end)
-    low = np.maximum(seen.start[pairs.row], new_tail[pairs.span])
-    high = np.minimum(seen.end[pairs.row], chunks.end[pairs.span])
+    new_tail = np.maximum(new, within.end)
+    pairs = meeting(within, chunks.doc, new_tail, chunks.end)
+    low = np.maximum(within.start[pairs.row], new_tail[pairs.span])
+    high = np.minimum(within.end[pairs.row], chunks.end[pairs.span])
     elsewhere = union_lengths(pairs.span, low, high, len(chunks))
     everything = head_density * (new_tail - new) + tail_density * (chunks.end - new_tail)
-    unseen = tail_density * (chunks.end - new_tail - elsewhere)
-    return float(unseen.sum() / everything.sum()) if everything.sum() > 0 else 0.0
+    truncated = tail_density * (chunks.end - new_tail - elsewhere)
+    return float(truncated.sum() / everything.sum()) if everything.sum() > 0 else 0.0
 
 
 def truncated_evidence(chunks: Chunks, encoded: Encoded, questions: Sequence[Question]) -> float:
-    """The share of evidence characters, white space aside, that no vector saw, in [0, 1].
+    """The share of evidence characters, white space aside, that is truncated, in [0, 1].
 
-    Of an evidence and its alternatives the one seen best counts. Evidence in documents that are not in the corpus is
-    left out: it is lost, not unseen.
+    Of an evidence and its alternatives the one that is read best counts. Evidence in documents that are not in the corpus is
+    left out: it is lost, not truncated.
     """
-    labels = read_labels(questions, chunks)
-    if not labels.units:
+    labels = evidence_columns(questions, chunks)
+    if not labels.groups:
         return 0.0
-    doc, start, end = labels.place_doc, labels.place_start, labels.place_end
+    doc, start, end = labels.span_doc, labels.span_start, labels.span_end
     nonblank = NonblankOffsets(chunks.documents, doc)
     total = nonblank.before(doc, end) - nonblank.before(doc, start)
     total = np.where(doc < 0, 0, total)
-    unseen = total - seen_nonblank(seen_part(chunks, encoded), doc, start, end, nonblank)
-    # A place that is not there loses against every other.
-    share = np.where(doc < 0, 2.0, unseen / np.maximum(total, 1))
-    order = np.lexsort((share, labels.place_unit))
-    best = order[np.searchsorted(labels.place_unit, np.arange(labels.units))]
-    return float(unseen[best].sum() / max(int(total[best].sum()), 1))
+    truncated = total - read_nonblank(read_part(chunks, encoded), doc, start, end, nonblank)
+    # A span whose document is not there loses against every other.
+    share = np.where(doc < 0, 2.0, truncated / np.maximum(total, 1))
+    order = np.lexsort((share, labels.span_group))
+    best = order[np.searchsorted(labels.span_group, np.arange(labels.groups))]
+    return float(truncated[best].sum() / max(int(total[best].sum()), 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -13,6 +13,6 @@ class Hit:
 
     chunk_independent = False
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        return {f"hit_at_{k}": (judged.relevant_rows_at(k) > 0).astype(np.float64) for k in judged.ks}
+        return {f"hit_at_{k}": (inputs.relevant_rows_at(k) > 0).astype(np.float64) for k in inputs.ks}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -17,13 +17,13 @@ class Iou:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        characters = judged.characters
+        characters = inputs.characters
         if characters is None:
             return {}
         values = {}
-        for k in judged.ks:
+        for k in inputs.ks:
             found = characters.found(k)
             either = characters.retrieved_at(k) + characters.gold - found
             values[f"iou_at_{k}"] = found / np.maximum(either, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.metrics.sums import sum_by
 from harness.records import FloatArray
 
@@ -17,9 +17,9 @@ class Ndcg:
 
     chunk_independent = False
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        question, _, grade, rank = judged.relevant
+        question, _, grade, rank = inputs.relevant
         # By rank, so that sums run in one order whatever the rows are called.
         order = np.lexsort((rank, question))
         found = grade[order] / np.log2(rank[order] + 1.0)
@@ -28,9 +28,9 @@ class Ndcg:
         ideal_rank = np.arange(len(question)) - first + 1
         best = grade[ideal_order] / np.log2(ideal_rank + 1.0)
         values = {}
-        for k in judged.ks:
+        for k in inputs.ks:
             top = np.where(rank[order] <= k, found, 0.0)
-            dcg = sum_by(question, top, judged.questions)
-            ideal = sum_by(question, np.where(ideal_rank <= k, best, 0.0), judged.questions)
+            dcg = sum_by(question, top, inputs.questions)
+            ideal = sum_by(question, np.where(ideal_rank <= k, best, 0.0), inputs.questions)
             values[f"ndcg_at_{k}"] = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=ideal > 0)
         return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -11,6 +11,6 @@ class Precision:
 
     chunk_independent = False
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        return {f"precision_at_{k}": judged.relevant_rows_at(k) / float(k) for k in judged.ks}
+        return {f"precision_at_{k}": inputs.relevant_rows_at(k) / float(k) for k in inputs.ks}

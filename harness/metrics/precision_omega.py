@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -15,6 +15,6 @@ class PrecisionOmega:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,)."""
-        return {} if judged.characters is None else {"precision_omega": judged.characters.perfect}
+        return {} if inputs.characters is None else {"precision_omega": inputs.characters.perfect}

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.metrics.coverage import Reach
+from harness.metrics.intervals import expand
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.overlap import expand
 from harness.records import Chunks, IntArray
 from harness.text.tokens import TokenMap
 
@@ -72,7 +72,7 @@ def _chunks_overlap(chunks: Chunks) -> bool:
 
 
 def _repeats(rows: IntArray) -> bool:
-    """Whether a row stands twice in one ranking, as a retriever of the user's may have it."""
+    """Whether a row stands twice in one ranking, as an external retriever may return it."""
     ordered = np.sort(rows, axis=1)
     return bool(np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)))
 

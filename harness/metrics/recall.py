@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.metrics.judged import Judged
+from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
@@ -15,10 +15,10 @@ class Recall:
 
     chunk_independent = True
 
-    def score(self, judged: Judged) -> dict[str, FloatArray]:
+    def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k and budget."""
-        at_k = {f"recall_at_{k}": judged.mean_over_evidence(judged.covered_at(k)) for k in judged.ks}
+        at_k = {f"recall_at_{k}": inputs.mean_over_evidence(inputs.covered_at(k)) for k in inputs.ks}
         return at_k | {
-            f"recall_at_{b}_tokens": judged.mean_over_evidence(judged.covered_within(b))
-            for b in judged.budgets
+            f"recall_at_{b}_tokens": inputs.mean_over_evidence(inputs.covered_within(b))
+            for b in inputs.budgets
         }

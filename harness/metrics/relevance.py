@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.labels import Labels
+from harness.metrics.evidence import EvidenceColumns
+from harness.metrics.intervals import Pairs
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.overlap import Pairs
 from harness.records import Chunks, FloatArray, IntArray
 
 # The rank of a row that is not in the ranking: below every other.
@@ -36,27 +36,29 @@ class Relevant(NamedTuple):
 class Overlap(NamedTuple):
     """Places and the chunks they share a non-blank character with.
 
-    ``place``, ``row`` int64 (pairs,); ``low``, ``high`` int64 (pairs,): what they share, in non-blank characters of
-    the document; ``of_row``, ``of_place`` int64 (pairs,): non-blank characters of the chunk and of the place.
+    ``span``, ``row`` int64 (pairs,); ``low``, ``high`` int64 (pairs,): what they share, in non-blank characters of
+    the document; ``of_row``, ``of_span`` int64 (pairs,): non-blank characters of the chunk and of the span.
     """
 
-    place: IntArray
+    span: IntArray
     row: IntArray
     low: IntArray
     high: IntArray
     of_row: IntArray
-    of_place: IntArray
+    of_span: IntArray
 
 
-def nonblank_overlap(chunks: Chunks, labels: Labels, pairs: Pairs, nonblank: NonblankOffsets) -> Overlap:
-    """What each pair of a place and a chunk shares, white space aside."""
-    place, row = pairs
-    doc = labels.place_doc[place]
+def nonblank_overlap(
+    chunks: Chunks, labels: EvidenceColumns, pairs: Pairs, nonblank: NonblankOffsets
+) -> Overlap:
+    """What each pair of a span and a chunk shares, white space aside."""
+    span, row = pairs
+    doc = labels.span_doc[span]
     row_low, row_high = nonblank.before(doc, chunks.start[row]), nonblank.before(doc, chunks.end[row])
-    low, high = nonblank.before(doc, labels.place_start[place]), nonblank.before(doc, labels.place_end[place])
+    low, high = nonblank.before(doc, labels.span_start[span]), nonblank.before(doc, labels.span_end[span])
     shared_low, shared_high = np.maximum(row_low, low), np.minimum(row_high, high)
     kept = shared_high > shared_low
-    columns = (place, row, shared_low, shared_high, row_high - row_low, high - low)
+    columns = (span, row, shared_low, shared_high, row_high - row_low, high - low)
     return Overlap(*(column[kept] for column in columns))
 
 
@@ -66,7 +68,7 @@ def is_relevant(overlap: Overlap, min_overlap: float) -> npt.NDArray[np.bool_]:
     Counted without white space because chunkers may leave it out: so every evidence keeps a relevant chunk with
     any chunker that leaves out nothing else, as long as ``min_overlap`` is at most 0.5.
     """
-    shorter: FloatArray = np.minimum(overlap.of_row, overlap.of_place).astype(np.float64)
+    shorter: FloatArray = np.minimum(overlap.of_row, overlap.of_span).astype(np.float64)
     # The margin keeps a share such as 3 of 10 from failing 0.3 by a rounding error.
     return overlap.high - overlap.low >= min_overlap * shorter - 1e-9
 

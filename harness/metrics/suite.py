@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.errors import SettingError
-from harness.metrics import FirstRanks, Measure
+from harness.metrics import Measure
 from harness.metrics.diagnosis import diagnose
-from harness.metrics.judging import Rules, judge
+from harness.metrics.match import Matches, Rules, match, scoring_inputs
 from harness.metrics.reading import tokens_read
-from harness.records import Chunks, Encoded, FloatArray, Kind, Question, Ranking, Scores
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking, Scores
 from harness.text.tokens import TokenMap
 
 # Every cell keeps its rankings at least this deep, so that a later k needs no new search.
@@ -19,7 +19,7 @@ _MIN_DEPTH = 100
 
 
 class Suite:
-    """A set of measures over rankings that are judged once.
+    """A set of measures that share their inputs.
 
     ``measures``: name to measure, in the order in which the metrics are shown. ``budgets``: tokens of context, ascending.
     ``min_overlap``: a row is relevant when it and an evidence share this much of the shorter, above 0 at any rate; at most 0.5,
@@ -57,15 +57,19 @@ class Suite:
         full = tokens_read(chunks, ranking.rows[~exhausted])[:, -1] >= max(self._rules.budgets)
         return bool(full.all())
 
+    def match(self, kind: Kind, questions: Sequence[Question], chunks: Chunks) -> Matches:
+        """Which rows are relevant; see ``harness.metrics.Metrics``."""
+        return match(kind, questions, chunks.returned, self._rules.min_overlap)
+
     def score(
         self,
-        kind: Kind,
+        matches: Matches,
         questions: Sequence[Question],
         ranking: Ranking,
+        first_rank: IntArray,
         chunks: Chunks,
         tokens: Sequence[TokenMap],
         ks: Sequence[int],
-        first_ranks: FirstRanks,
         encoded: Encoded | None,
         primary: str,
     ) -> Scores:
@@ -73,22 +77,22 @@ class Suite:
 
         For documents every metric is chunk independent: a document row is the same whatever the chunks.
         """
-        judged = judge(kind, questions, ranking, chunks.returned, tokens, ks, first_ranks, self._rules)
+        inputs = scoring_inputs(matches, ranking, first_rank, tokens, ks, self._rules)
         values: dict[str, FloatArray] = {}
         independent: set[str] = set()
         for name, measure in self._measures.items():
-            scored = measure.score(judged)
+            scored = measure.score(inputs)
             _check_scored(name, scored, values, len(questions))
             values |= scored
-            if measure.chunk_independent or kind == "document":
+            if measure.chunk_independent or matches.kind == "document":
                 independent |= scored.keys()
         return Scores(
-            kind=kind,
+            kind=matches.kind,
             question_ids=tuple(question.question_id for question in questions),
             values=values,
             chunk_independent=frozenset(independent),
-            cause=diagnose(judged, ranking, chunks, encoded, primary),
-            first_rank=judged.first_rank,
+            cause=diagnose(inputs, ranking, chunks, encoded, primary),
+            first_rank=inputs.first_rank,
         )
 
     def names(self, kind: Kind, ks: Sequence[int]) -> tuple[str, ...]:
@@ -96,7 +100,7 @@ class Suite:
         none = np.zeros(0, dtype=np.int64)
         nothing = Ranking(np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.float32))
         empty = Chunks((), none, none, none, none)
-        scores = self.score(kind, (), nothing, empty, (), ks, lambda _: none, None, "")
+        scores = self.score(self.match(kind, (), empty), (), nothing, none, empty, (), ks, None, "")
         return tuple(scores.values)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from omegaconf import DictConfig
 
-from harness.cell import build
+from harness.cell.settings import new
 from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
@@ -22,7 +22,7 @@ from harness.results.cells import SCHEMA
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.folders import folder_meant, recorded_in
 from harness.results.snippets import read_excerpts
-from harness.results.sweeps import SWEEP, collected
+from harness.results.sweeps import SWEEP, Collected, collected
 from harness.tracker import FoundSweep
 
 COST = "context_tokens"
@@ -41,7 +41,7 @@ def finished(config: DictConfig) -> FinishedSweep:
     folder = folder_meant(word)
     if folder is not None:
         return read_folder(folder)
-    tracker = build.tracker(config)
+    tracker = new(config, "tracker")
     found = tracker.find(word)
     if found is None:
         return read_folder(recorded_in(word))
@@ -83,8 +83,13 @@ def _with_sweep(config: DictConfig, word: str) -> DictConfig:
     return other
 
 
-def read_folder(folder: Path, found: FoundSweep | None = None) -> FinishedSweep:
-    """The sweep whose ``sweep.json`` is in ``folder``; ``found`` says where it is tracked now, and that it has ended."""
+def read_folder(
+    folder: Path, found: FoundSweep | None = None, cells: Collected | None = None
+) -> FinishedSweep:
+    """The sweep whose ``sweep.json`` is in ``folder``; ``found`` says where it is tracked now, and that it has ended.
+
+    ``cells``: its cells, where they have been read already.
+    """
     about = _about(folder)
     if found is None and about["ended"] is None:
         done = len(list(folder.glob("*/result.json")))
@@ -94,24 +99,25 @@ def read_folder(folder: Path, found: FoundSweep | None = None) -> FinishedSweep:
             where=folder,
         )
     names = [cell["name"] for cell in about["cells"]]
-    contents, failures, folders = collected(folder, names, about["primary"], f"{COST}_at_{about['k']}")
+    read = cells or collected(folder, names, about["primary"], f"{COST}_at_{about['k']}")
+    contents, failures, folders = read.contents, list(read.failures), read.folders
     colors = {cell["name"]: cell["color"] for cell in about["cells"]}
-    cells = []
+    finished_cells = []
     for content in contents:
         try:
-            cells.append(_cell(folders[content["name"]], content, colors.get(content["name"])))
+            finished_cells.append(_cell(folders[content["name"]], content, colors.get(content["name"])))
         except (OSError, ValueError, KeyError) as error:
             reason = f"Its files in {folders[content['name']]} can't be read: {error}"
             failures.append({"name": content["name"], "error": reason})
-    cells, others = comparable(cells)
+    compared, others = comparable(finished_cells)
     # What was scored and only not tracked is as good as any other here.
-    scored = {cell.name for cell in cells}
+    scored = {cell.name for cell in compared}
     failures = [_named(failure) for failure in (*failures, *others) if failure["name"] not in scored]
-    if not cells:
+    if not compared:
         raise _nothing(about["name"], failures)
     texts, evidence = _excerpts(folder)
     return replace(
-        _sweep(folder, about, found), cells=cells, failures=failures, texts=texts, evidence=evidence
+        _sweep(folder, about, found), cells=compared, failures=failures, texts=texts, evidence=evidence
     )
 
 

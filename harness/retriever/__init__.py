@@ -1,7 +1,7 @@
 """Questions into rankings of chunks.
 
 Promises: the order is total (score, then the smaller row); when groups of rows are ranked (the chunks of a document), a group scores as
-its best row, decided before the cut at ``depth``; labels are never seen.
+its best row, decided before the cut at ``depth``; labels are not visible to retrievers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from harness.records import Chunks, Encoded, IntArray, Ranking
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
+from harness.text.tokens import TokenMap
+
+# Rows a question's latency is measured with: what a user's retriever usually asks for.
+LATENCY_DEPTH = 10
 
 
 class Encoder(Protocol):
@@ -63,19 +67,80 @@ class Retriever(Protocol):
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank (from 1) of the best of ``relevant[i]`` over the whole ranking; 0 where there is none."""
+        """Rank (from 1) of the best of ``relevant[i]`` over the whole ranking; 0 without one."""
 
     def encoded(self) -> Encoded | None:
-        """What the model saw of each chunk row (vectors left empty), or None when no model read the chunks."""
+        """What the model read of each chunk row (vectors left empty), or None when no model read the chunks."""
 
     def measurements(self) -> Mapping[str, float]:
         """What was measured while building: ``embed_seconds``, ``index_seconds``, ``index_mb``, ..."""
 
 
+class Depth(Protocol):
+    """What the metrics say of how many rows they need."""
+
+    def depth(self, ks: Sequence[int], rows: int) -> int:
+        """Rows to ask for at first, at most ``rows``."""
+
+    def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
+        """Whether ``ranking`` fills every token budget, or holds all that came back."""
+
+
+class Prepared(NamedTuple):
+    """What a searcher ranks: ``chunks``, with the token maps of their documents.
+
+    ``problems``: name of a figure to how often something was wrong with what an external retriever returned; ``examples``: the same names
+    to the first case, in words.
+    """
+
+    chunks: Chunks
+    tokens: Sequence[TokenMap]
+    problems: Mapping[str, float] = {}
+    examples: Mapping[str, str] = {}
+
+
+class Searcher(Protocol):
+    """A retriever as the pipeline sees it: a built-in one, one behind a reranker, or an external one."""
+
+    @property
+    def uses_model(self) -> bool:
+        """Whether the sweep's model reads chunks and questions."""
+
+    def prepare(
+        self,
+        chunks: Chunks,
+        tokens: Sequence[TokenMap],
+        questions: Mapping[Kind, Sequence[Question]],
+        ks: Sequence[int],
+        metrics: Depth,
+    ) -> Prepared:
+        """Gets ready to rank ``chunks``, whose documents ``tokens`` map; an external retriever is asked ``questions`` and gives its own chunks."""
+
+    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
+        """As ``Retriever.search``."""
+
+    def first_ranks(
+        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
+    ) -> IntArray:
+        """As ``Retriever.first_ranks``."""
+
+    def encoded(self) -> Encoded | None:
+        """As ``Retriever.encoded``."""
+
+    def measurements(self) -> Mapping[str, float]:
+        """As ``Retriever.measurements``."""
+
+    def search_ms(self, questions: Sequence[str]) -> FloatArray:
+        """Milliseconds of searching for each question alone, encoding aside; nan for one that was not answered."""
+
+    def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
+        """The texts of the first ``depth`` rows, as production would ask for them: nothing is read from the cache or written to it."""
+
+
 class Row(NamedTuple):
     """One row of an answer, as far as it could be read.
 
-    ``start`` and ``end`` are character offsets into the document, both or neither. ``score`` is None where none was given, nan where it is no
+    ``start`` and ``end`` are character offsets into the document, both or neither. ``score`` is None where none was given, nan where it is not a
     number. ``fault`` says what could not be read, in a few words.
     """
 
@@ -96,14 +161,14 @@ class Answer(NamedTuple):
 
 
 class OwnRetriever(Protocol):
-    """A retriever of the user's: a system that runs already, with chunks of its own.
+    """An external retriever: a system that runs already and returns its own chunks.
 
     It is asked, never built. Its rows become spans of the documents outside of this stage.
     """
 
     @property
-    def returns_own_chunks(self) -> bool:
-        """True: chunks, chunker, model and index of the sweep do not matter to it."""
+    def uses_chunks(self) -> bool:
+        """False: chunker, model and index of the sweep do not matter to it. Likewise ``uses_model`` and ``uses_index``."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""A retriever that is a function of the user's own."""
+"""An external retriever that is called as a Python function."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class CallableRetriever:
     metrics need. Raises ``SettingError`` for what can't be imported or called.
     """
 
+    uses_chunks = False
     uses_model = False
-    returns_own_chunks = True
+    uses_index = False
 
     def __init__(self, target: str, batch: int = 1, depth: int | None = None) -> None:
         check_numbers(depth, batch=batch)

@@ -44,17 +44,17 @@ class DenseRetriever:
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
         """Embeds the chunks and builds the index. Equal texts are embedded once and share a vector."""
-        places: dict[bytes, int] = {}
+        positions: dict[bytes, int] = {}
         vector_of_row = np.fromiter(
             (
-                places.setdefault(_digest(text), len(places))
+                positions.setdefault(_digest(text), len(positions))
                 for text in chunks.embed_texts(np.arange(len(chunks)))
             ),
             np.int64,
             len(chunks),
         )
         first = np.flatnonzero(np.diff(np.maximum.accumulate(vector_of_row), prepend=-1))
-        del places
+        del positions
         started = time.perf_counter()
         encoded = model.encode_documents(_Texts(chunks, first))
         embedded = time.perf_counter()
@@ -76,12 +76,12 @@ class DenseRetriever:
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank of the best relevant row over the whole ranking; 0 where there is none."""
+        """Rank of the best relevant row over the whole ranking; 0 without one."""
         queries = self._model.encode_queries(questions).vectors
         return self._index.first_ranks(queries, relevant, groups)
 
     def encoded(self) -> Encoded:
-        """What the model saw of each chunk row; no vectors."""
+        """What the model read of each chunk row; no vectors."""
         return self._encoded
 
     def measurements(self) -> Mapping[str, float]:

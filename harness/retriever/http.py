@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 from collections.abc import Sequence
-from http.client import HTTPException
+from http import HTTPStatus
 from typing import Any
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError, ReadTimeoutError
 
 from harness.errors import SettingError
 from harness.retriever import Answer
 from harness.retriever.external.answers import NoAnswerError, ask_all, check_numbers, said
 
 _AGAIN = {408, 429, 500, 502, 503, 504}
-_LONGEST_WAIT = 60.0  # seconds, whatever a server asks for
+_LONGEST_WAIT = 60  # seconds, whatever a server asks for
 _LARGEST = 64_000_000  # bytes of an answer
 NOBODY = "nothing answers there"
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
@@ -28,14 +29,15 @@ class HttpRetriever:
     """Posts ``{"query": ..., "top_k": ...}`` as JSON to ``url`` and reads a JSON list of rows, or ``{"results": [...]}``.
 
     Rows are as for ``retriever=callable``. With ``batch`` above 1 ``{"queries": [...], "top_k": ...}`` is posted and a list of lists is read. A request ends
-    after ``timeout`` seconds. Where nothing answers, and for 408, 429 and 5xx, it is repeated up to ``retries`` times, first after ``backoff``
-    seconds, then after twice as many, or when the server says. ``concurrency`` requests run at a time. ``auth_env`` names an environment
+    after ``timeout`` seconds. Where nothing answers, and for 408, 429 and 5xx, it is repeated up to ``retries`` times: at once, then
+    after 2, 4, 8, ... times ``backoff`` seconds, or when the server says. ``concurrency`` requests run at a time. ``auth_env`` names an environment
     variable whose value is sent as the header ``auth_header`` and is written nowhere. Redirects are not followed: the value must not
     reach another host. ``depth``: rows asked for at most, None for as many as the metrics need. Raises ``SettingError``.
     """
 
+    uses_chunks = False
     uses_model = False
-    returns_own_chunks = True
+    uses_index = False
 
     def __init__(
         self,
@@ -54,8 +56,17 @@ class HttpRetriever:
         self.name = str(url)
         self.depth = depth
         self._batch, self._workers = batch, concurrency
-        self._timeout, self._retries, self._backoff = float(timeout), retries, float(backoff)
-        self._opener = _opener(self.name)
+        self._timeout = float(timeout)
+        self._retries = urllib3.Retry(
+            total=retries,
+            status_forcelist=_AGAIN,
+            allowed_methods=None,
+            backoff_factor=float(backoff),
+            backoff_max=_LONGEST_WAIT,
+            retry_after_max=_LONGEST_WAIT,
+            raise_on_status=False,
+        )
+        self._pool = _pool(self.name)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         self._secret = _secret(auth_env, str(auth_header))
         if self._secret:
@@ -72,58 +83,49 @@ class HttpRetriever:
 
     def _call(self, questions: Sequence[str], top_k: int) -> object:
         asked: dict[str, Any] = {"query": questions[0]} if self._batch == 1 else {"queries": list(questions)}
-        data = json.dumps(asked | {"top_k": top_k}).encode()
-        for attempt in range(self._retries):
-            try:
-                return self._posted(data)
-            except _AgainError as error:
-                wait = self._backoff * 2**attempt if error.wait is None else error.wait
-            time.sleep(wait)
-        return self._posted(data)
-
-    def _posted(self, data: bytes) -> object:
-        request = Request(self.name, data, self._headers, method="POST")  # noqa: S310 - the scheme was checked
         try:
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                return _content(answer.read(_LARGEST + 1))
-        except HTTPError as error:
-            with error:
-                text = self._without_secret(_refused(error))
-                if error.code not in _AGAIN:
-                    raise NoAnswerError(text) from None
-                raise _AgainError(text, _asked_to_wait(error.headers.get("Retry-After"))) from None
-        except TimeoutError:
-            raise _AgainError(f"gave no answer within {self._timeout:g} s") from None
-        except URLError as error:
-            slow = isinstance(error.reason, TimeoutError)
-            reason = f"no connection within {self._timeout:g} s" if slow else error.reason
-            raise _AgainError(f"{NOBODY} ({reason})") from None
-        except (OSError, HTTPException) as error:  # the connection broke in the middle of an answer
-            raise _AgainError(said(error)) from None
+            answer = self._pool.request(
+                "POST",
+                self.name,
+                body=json.dumps(asked | {"top_k": top_k}).encode(),
+                headers=self._headers,
+                timeout=self._timeout,
+                retries=self._retries,
+                redirect=False,
+                preload_content=False,
+            )
+            data = answer.read(_LARGEST + 1)
+            answer.release_conn()
+        except MaxRetryError as error:
+            raise NoAnswerError(self._without_secret(_unreachable(error.reason, self._timeout))) from None
+        except urllib3.exceptions.HTTPError:
+            raise NoAnswerError("the connection broke in the middle of the answer") from None
+        if answer.status != HTTPStatus.OK:
+            raise NoAnswerError(self._without_secret(_refused(answer, data)))
+        return _content(data)
 
     def _without_secret(self, text: str) -> str:
         """A server may repeat what it was sent."""
         return text.replace(self._secret, "***") if self._secret else text
 
 
-class _AgainError(NoAnswerError):
-    """It may be otherwise in a while: ``wait`` seconds if the server says so."""
-
-    def __init__(self, message: str, wait: float | None = None) -> None:
-        super().__init__(message)
-        self.wait = wait
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        """None: a redirect is an answer like any other, and no rows."""
+def _unreachable(reason: Exception | None, timeout: float) -> str:
+    """Why no answer came at all."""
+    if isinstance(reason, ReadTimeoutError):
+        return f"gave no answer within {timeout:g} s"
+    if isinstance(reason, ConnectTimeoutError):
+        return f"{NOBODY} (no connection within {timeout:g} s)"
+    if isinstance(reason, NewConnectionError):
+        return f"{NOBODY} ({reason.__cause__ or reason})"
+    return said(reason or ConnectionError("no answer"))
 
 
-def _opener(url: str) -> OpenerDirector:
+def _pool(url: str) -> urllib3.PoolManager:
+    """Connections to the service, through the proxy that the environment names, if any; never for this machine."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is not a number
         valid = False
     if not valid or not re.fullmatch(r"[\x21-\x7e]+", url):
         raise SettingError(
@@ -136,8 +138,9 @@ def _opener(url: str) -> OpenerDirector:
             "variable and name it: retriever.auth_env=NAME.",
             key="retriever.url",
         )
-    local = [ProxyHandler({})] if _LOOPBACK.fullmatch(str(parts.hostname)) else []
-    return build_opener(_NoRedirect, *local)
+    host = str(parts.hostname)
+    proxy = None if _LOOPBACK.fullmatch(host) or proxy_bypass(host) else getproxies().get(parts.scheme)
+    return urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
 
 
 def _secret(variable: str | None, header: str) -> str:
@@ -185,19 +188,15 @@ def _content(data: bytes) -> object:
     try:
         return json.loads(data)
     except ValueError:
-        raise NoAnswerError(f"an answer that is no JSON: {_beginning(data)}") from None
+        raise NoAnswerError(f"an answer that is not valid JSON: {_beginning(data)}") from None
 
 
-def _refused(error: HTTPError) -> str:
-    location = error.headers.get("Location")
-    if location and 300 <= error.code < 400:
-        return f"HTTP {error.code}, moved to {location}: give that address"
-    return f"HTTP {error.code} {error.reason}: {_beginning(error.read(1000))}".rstrip(": ")
+def _refused(answer: urllib3.BaseHTTPResponse, data: bytes) -> str:
+    location = answer.headers.get("Location")
+    if location and 300 <= answer.status < 400:
+        return f"HTTP {answer.status}, moved to {location}: give that address"
+    return f"HTTP {answer.status} {answer.reason}: {_beginning(data)}".rstrip(": ")
 
 
 def _beginning(data: bytes) -> str:
     return " ".join(data[:150].decode("utf-8", "replace").split())
-
-
-def _asked_to_wait(value: str | None) -> float | None:
-    return min(float(value), _LONGEST_WAIT) if value and value.strip().isdigit() else None

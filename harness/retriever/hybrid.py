@@ -65,12 +65,12 @@ class HybridRetriever:
         """Rank of the best relevant row on the fused list; 0 where none is among the ``depth`` best of either search."""
         ranks = np.zeros(len(questions), np.int64)
         for i, (found, _) in enumerate(self._fused(questions, groups)):
-            places = np.flatnonzero(np.isin(found, relevant[i]))
-            ranks[i] = places[0] + 1 if len(places) else 0
+            positions = np.flatnonzero(np.isin(found, relevant[i]))
+            ranks[i] = positions[0] + 1 if len(positions) else 0
         return ranks
 
     def encoded(self) -> Encoded:
-        """What the model saw of each chunk row; no vectors."""
+        """What the model read of each chunk row; no vectors."""
         return self._dense.encoded()
 
     def measurements(self) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""A ranking by chance: the floor that tells whether a corpus is too easy, or k too large for it."""
+"""A random ranking: the baseline that shows whether a corpus is too small, or k too large, to tell retrievers apart."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from harness.retriever.scored import first_ranks, of_groups, ranking
 
 
 class RandomRetriever:
-    """Gives every chunk a score between 0 and 1 by lot. The same ``seed`` and question give the same lots, in whatever company it is asked.
+    """Random baseline: every chunk gets a score between 0 and 1. The same ``seed`` and question give the same scores.
 
     Whoever is not clearly better than this finds nothing; where this finds much, the corpus can't tell good from bad.
-    Raises ``SettingError`` for a seed that is no whole number of at least 0.
+    Raises ``SettingError`` for a seed that is not a whole number of at least 0.
     """
 
     uses_model = False
@@ -43,7 +43,7 @@ class RandomRetriever:
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank of the luckiest relevant row over all rows; 0 where there is none."""
+        """Rank of the best relevant row over all rows; 0 without one."""
         scored = (self._scores(question, groups) for question in questions)
         return first_ranks(scored, relevant)
 

@@ -17,18 +17,20 @@ logger = logging.getLogger(__name__)
 
 
 class CachedArrays:
-    """NumPy archives in a folder below ``root`` that is named by the hash of ``key``, which is written there as ``note``.
+    """NumPy archives in a folder below ``root`` that is named by the hash of ``key``, which is written there as ``note``. Without a ``root`` nothing is cached.
 
     Checksums are verified when they are read; a damaged file counts as missing.
     """
 
-    def __init__(self, root: Path, key: Mapping[str, Any], note: str) -> None:
+    def __init__(self, root: Path | None, key: Mapping[str, Any], note: str) -> None:
         self._note = json.dumps(key, sort_keys=True, indent=1)
-        self._folder = root / digest(json.dumps(key, sort_keys=True))
+        self._folder = None if root is None else root / digest(json.dumps(key, sort_keys=True))
         self._name = note
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """The arrays kept under ``name``, or None."""
+        """The arrays cached under ``name``, or None."""
+        if self._folder is None:
+            return None
         path = self._folder / f"{name}.npz"
         try:
             kept = read_archive(path)
@@ -41,7 +43,9 @@ class CachedArrays:
         return kept
 
     def write(self, name: str, **arrays: Any) -> None:
-        """Writes aside and renames. Raises ``StoreError`` when the disk refuses."""
+        """Writes aside and renames; nothing without a ``root``. Raises ``StoreError`` when the disk refuses."""
+        if self._folder is None:
+            return
         try:
             if not (self._folder / self._name).is_file():
                 write_bytes(self._folder / self._name, self._note.encode())

@@ -16,15 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
-from harness.retriever import Retriever, VectorIndex
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
+from harness.retriever import LATENCY_DEPTH, Depth, Prepared, Retriever, VectorIndex
 from harness.store.arrays import CachedArrays, digest
 from harness.store.embeddings import CachedModel
+from harness.text.tokens import TokenMap
 
 _SCHEME = 1
 NOTE = "ranking.json"
-# Rows a question's latency is measured with: what a user's retriever usually asks for.
-_LATENCY_DEPTH = 10
 
 
 class CachedRetriever:
@@ -35,9 +34,16 @@ class CachedRetriever:
     """
 
     def __init__(
-        self, retriever: Retriever, folder: Path, settings: Mapping[str, Any], corpus_digest: str
+        self,
+        retriever: Retriever,
+        model: CachedModel,
+        index: VectorIndex,
+        folder: Path | None,
+        settings: Mapping[str, Any],
+        corpus_digest: str,
     ) -> None:
         self._retriever = retriever
+        self._model, self._index = model, index
         self._root = folder
         self._settings = settings
         self._corpus_digest = corpus_digest
@@ -48,8 +54,15 @@ class CachedRetriever:
         """Whether the retriever needs the model; where it does not, a kept ranking serves with every model."""
         return self._retriever.uses_model
 
-    def build(self, chunks: Chunks, model: CachedModel, index: VectorIndex) -> None:
-        """Notes what would be searched. Raises ``ModelError`` when the model can't be found."""
+    def prepare(
+        self,
+        chunks: Chunks,
+        tokens: Sequence[TokenMap],
+        questions: Mapping[Kind, Sequence[Question]],  # noqa: ARG002 - a built-in retriever is asked later
+        ks: Sequence[int],  # noqa: ARG002 - the same
+        metrics: Depth,  # noqa: ARG002 - the same
+    ) -> Prepared:
+        """Notes what would be searched: ``chunks`` as they are. Raises ``ModelError`` when the model can't be found."""
         spans = hashlib.sha256()
         for column in (chunks.doc, chunks.start, chunks.end):
             spans.update(np.ascontiguousarray(column, np.int64).tobytes())
@@ -60,11 +73,12 @@ class CachedRetriever:
             "settings": self._settings,
             "corpus": self._corpus_digest,
             "chunks": spans.hexdigest(),
-            "model": dict(model.identity()) if self.uses_model else {},
+            "model": dict(self._model.identity()) if self.uses_model else {},
         }
         self._kept = CachedArrays(self._root, key, NOTE)
-        self._given = (chunks, model, index)
+        self._chunks = chunks
         self._is_built = False
+        return Prepared(chunks, tokens)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The kept ranking cut at ``depth``, or a new one where none is deep enough."""
@@ -121,20 +135,21 @@ class CachedRetriever:
         retriever, taken = self._built(), []
         for question in questions:
             started = time.perf_counter()
-            retriever.search([question], _LATENCY_DEPTH)
+            retriever.search([question], LATENCY_DEPTH)
             taken.append(1000 * (time.perf_counter() - started))
         self._kept.write("latency", ms=np.array(taken, np.float64))
         return np.array(taken, np.float64)
 
-    def answer(self, question: str, depth: int = _LATENCY_DEPTH) -> Ranking:
-        """One question as it would be asked in production: encoded by the model, searched, nothing read or kept."""
+    def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
+        """The texts of the first ``depth`` rows, as indexed; the question is encoded by the model, nothing is read or cached."""
         retriever = self._built()
-        with self._given[1].live():
-            return retriever.search([question], depth)
+        with self._model.live():
+            rows = retriever.search([question], depth).rows[0]
+        return list(self._chunks.embed_texts(rows[rows >= 0]))
 
     def _built(self) -> Retriever:
         if not self._is_built:
-            self._retriever.build(*self._given)
+            self._retriever.build(self._chunks, self._model, self._index)
             self._is_built = True
         return self._retriever
 

@@ -17,95 +17,77 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell import inactive, pipeline
-from harness.cell.build import Parts, cut_offs, inputs, parts, tracker
-from harness.cell.pipeline import Result, timed
+from harness.cell import pipeline
+from harness.cell.build import Components, Shared
+from harness.cell.pipeline import Result
+from harness.cell.settings import cut_offs, new
+from harness.cell.timing import timed
+from harness.cli.compose import Composed
 from harness.cli.say import say
 from harness.errors import HarnessError, StoreError
 from harness.files.atomic import read_json, write_json
 from harness.paths import register_resolvers
-from harness.records import UNUSED
 from harness.results.cells import SCHEMA, write_questions, write_rankings
 from harness.results.clusters import about_questions
+from harness.results.sweeps import SWEEP
+from harness.sweep.naming import GROUPS, cell_name, params
 from harness.tracker import CellRecord
 from harness.view import notes, terminal
 
-GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker")
 LIBRARIES = ("mlflow", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
 
 
-def run(config: DictConfig) -> float:
-    """Scores one cell and records it; gives the primary metric, nan when the cell failed."""
-    hydra = HydraConfig.get()
-    folder = Path(hydra.runtime.output_dir)
-    register_resolvers()
-    sweep = read_json(folder.parent / "sweep.json")
-    settings = params(config, dict(hydra.runtime.choices), list(hydra.overrides.task), sweep["axes"])
-    name = cell_name(settings, sweep["axes"])
-    color = next((cell["color"] for cell in sweep["cells"] if cell["name"] == name), None)
-    number = int(folder.name) + 1 if folder.name.isdigit() else 1
-    started = time.time()
-    say(terminal.cell_begins(number, len(sweep["cells"]), name))
-    try:
-        value, record = _scored(config, sweep, settings, name, folder)
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, the other cells must run and this one must be on record
-        value, record = float("nan"), _failed(error, settings, name, folder, _own(config))
-    record = replace(record, color=color, started_ms=int(1000 * started))
-    _track(config, sweep, record)
-    say(terminal.cell_ends(number, len(sweep["cells"]), record, sweep["primary"], time.time() - started))
-    return value
+class CellTask:
+    """What Hydra runs for every cell, in whatever process its launcher chooses.
 
-
-def params(
-    config: DictConfig,
-    choices: Mapping[str, Any],
-    overrides: Sequence[str],
-    axes: Mapping[str, Sequence[str]],
-) -> dict[str, str]:
-    """The cell's settings as they are shown: options of the groups, plain numbers, and whatever else is swept or set.
-
-    What does not matter to the cell is ``-``.
+    ``cells`` are read by the sweeper, in this process only; ``shared`` holds what the cells of a process have in common.
     """
-    shown = {group: str(choices[group]) for group in GROUPS if group in choices}
-    shown |= {key: str(config[key]) for key in ("chunk", "overlap", "tokenizer")}
-    shown["k"] = ",".join(map(str, cut_offs(config)))
-    given = dict(word.partition("=")[::2] for word in overrides)
-    for key in [*axes, *given]:
-        if key not in shown and not key.startswith(("tracker", "hydra", "+hydra", "cache", "plan")):
-            plain = key.lstrip("+")
-            shown[plain] = str(choices[plain] if plain in choices else OmegaConf.select(config, plain))
-    return inactive.shown(config, shown)
 
+    def __init__(self, cells: Sequence[Composed], shared: Shared) -> None:
+        self.cells = cells
+        self._shared = shared
 
-def cell_name(settings: Mapping[str, str], axes: Mapping[str, Sequence[str]]) -> str:
-    """The swept values joined by a middle dot; the key is written where a value alone would be unclear.
+    def __reduce__(self) -> tuple[type[CellTask], tuple[list[Composed], Shared]]:
+        """A job in another process needs no cell but its own, whose configuration the launcher hands over."""
+        return CellTask, ([], self._shared)
 
-    Without axes: model and chunk size. What does not matter to the cell is left out; where no model does, the retriever stands in its place.
-    """
-    keys = list(axes or ("model", "chunk"))
-    if settings["model"] == UNUSED and "retriever" not in keys:
-        keys = ["retriever", *(key for key in keys if key != "model")]
-    parts_of_name = []
-    for key in keys:
-        value = settings[key]
-        if value == UNUSED:
-            continue
-        plain = key in GROUPS or key == "chunk"
-        short = Path(value).name if "/" in value else value
-        parts_of_name.append(short if plain else f"{key.rpartition('.')[2]}={short}")
-    return " · ".join(parts_of_name)
+    def __call__(self, config: DictConfig) -> float:
+        """Scores one cell and records it; gives the primary metric, nan when the cell failed."""
+        hydra = HydraConfig.get()
+        folder = Path(hydra.runtime.output_dir)
+        register_resolvers()
+        sweep = read_json(folder.parent / SWEEP)
+        settings = params(config, dict(hydra.runtime.choices), list(hydra.overrides.task), sweep["axes"])
+        name = cell_name(settings, sweep["axes"])
+        color = next((cell["color"] for cell in sweep["cells"] if cell["name"] == name), None)
+        number = int(folder.name) + 1 if folder.name.isdigit() else 1
+        started = time.time()
+        say(terminal.cell_begins(number, len(sweep["cells"]), name))
+        try:
+            value, record = _scored(self._shared, config, sweep, settings, name, folder)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the other cells must run and this one must be on record
+            value, record = float("nan"), _failed(error, settings, name, folder, _own(config))
+        record = replace(record, color=color, started_ms=int(1000 * started), provenance=sweep["provenance"])
+        _track(config, sweep, record)
+        say(terminal.cell_ends(number, len(sweep["cells"]), record, sweep["primary"], time.time() - started))
+        return value
 
 
 def _scored(
-    config: DictConfig, sweep: Mapping[str, Any], settings: Mapping[str, str], name: str, folder: Path
+    shared: Shared,
+    config: DictConfig,
+    sweep: Mapping[str, Any],
+    settings: Mapping[str, str],
+    name: str,
+    folder: Path,
 ) -> tuple[float, CellRecord]:
     """Evaluates the cell and writes its files."""
     ks = cut_offs(config)
     seconds: dict[str, float] = {}
     with timed(seconds, "load"):
-        inputs(config)
+        shared.inputs(config)
     with timed(seconds, "chunk"):
-        made = parts(config)
+        made = shared.components(config)
     result = pipeline.evaluate(made, ks, sweep["primary"])
     metrics = _primary_first(result.metrics(), sweep["primary"])
     with timed(seconds, "write"):
@@ -134,7 +116,7 @@ def _content(
     sweep: Mapping[str, Any],
     settings: Mapping[str, str],
     name: str,
-    made: Parts,
+    made: Components,
     result: Result,
     metrics: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -162,6 +144,7 @@ def _content(
         "config": OmegaConf.to_container(config, resolve=True),
         "timing": dict(result.timing),
         "provenance": {
+            **sweep["provenance"],
             "python": platform.python_version(),
             "machine": platform.machine(),
             "libraries": {library: version(library) for library in LIBRARIES},
@@ -178,7 +161,7 @@ def _primary_first(metrics: Mapping[str, float], primary: str) -> dict[str, floa
 
 
 def _own(config: DictConfig) -> list[str]:
-    """The classes of the user's own that take part."""
+    """The classes in the configuration that are not this program's."""
     targets = [OmegaConf.select(config, f"{group}._target_") for group in (*GROUPS, "metrics")]
     return [str(target) for target in targets if not str(target).startswith("harness.")]
 
@@ -204,7 +187,7 @@ def _track(config: DictConfig, sweep: Mapping[str, Any], record: CellRecord) -> 
     try:
         seconds: dict[str, float] = {}
         with timed(seconds, "track"):
-            run_id = tracker(config).record_cell(sweep["tracker"], record)
+            run_id = new(config, "tracker").record_cell(sweep["tracker"], record)
         write_json(record.folder / "run.json", {"run_id": run_id, "track_seconds": seconds["track"]})
     except StoreError as error:
         write_json(record.folder / "untracked.json", {"name": record.name, "error": str(error)})

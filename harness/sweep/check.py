@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from omegaconf import DictConfig
 
-from harness.cell import build, pipeline
-from harness.cell.build import Inputs
-from harness.cell.external import returns_own_chunks
+from harness.cell import pipeline
+from harness.cell.build import Inputs, Shared
+from harness.cell.inactive import uses
+from harness.cell.settings import check_settings, cut_offs, new
 from harness.cli import compose
 from harness.cli.compose import Composed
 from harness.cli.hydra_errors import closest
@@ -24,8 +25,8 @@ from harness.cli.words import Words, check_flags
 from harness.errors import HarnessError, SettingError, StoreError
 from harness.records import Kind
 from harness.sweep import experiment
-from harness.sweep.cell import cell_name, params
 from harness.sweep.grid import grid
+from harness.sweep.naming import cell_name, params
 
 # The default budget of the verdict, in tokens.
 BUDGET_TOKENS = 2000
@@ -68,8 +69,8 @@ class Sweep(NamedTuple):
         return [cell_name(settings, self.axes) for settings in self.settings()]
 
 
-def checked(words: Words) -> Sweep:
-    """The sweep that the words describe. Raises a ``HarnessError`` for the first mistake that is found."""
+def checked(words: Words, shared: Shared) -> Sweep:
+    """The sweep that the words describe; its inputs are ``shared`` with the cells. Raises a ``HarnessError`` for the first mistake that is found."""
     check_flags(words)
     if words.files:
         raise SettingError(
@@ -93,7 +94,7 @@ def checked(words: Words) -> Sweep:
         _check_writable(folder)
     k = _primary_k(first)
     distinct = {str((c.config.corpus, c.config.golden, c.config.tokenizer)): c.config for c in cells}
-    inputs = [build.inputs(config) for config in distinct.values()]
+    inputs = [shared.inputs(config) for config in distinct.values()]
     _refuse_different_questions(inputs)
     kinds = {question.kind for given in inputs for question in given.labels.questions}
     primary = _primary(first, k, sorted(kinds, reverse=True), rechunked=rechunks(axes, cells))
@@ -117,17 +118,17 @@ def _check_writable(folder: Path) -> None:
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         reason = "can't be written" if there.is_dir() else "is not a folder"
         raise StoreError(
-            f"Results can't be kept in {folder}: {there} {reason}. Choose another place: HARNESS_ROOT=DIR for everything, "
+            f"Results can't be written to {folder}: {there} {reason}. Choose another folder: HARNESS_ROOT=DIR for everything, "
             "cache=DIR for the embeddings.",
             where=folder,
         )
 
 
 def rechunks(axes: dict[str, list[str]], cells: Sequence[Composed]) -> bool:
-    """True when an axis changes where chunks begin and end, or a retriever brings chunks of its own."""
+    """True when an axis changes where chunks begin and end, or a retriever returns its own chunks."""
     if any(key in RECHUNKING_KEYS or key.startswith("chunker.") for key in axes):
         return True
-    return len(cells) > 1 and any(returns_own_chunks(cell.config) for cell in cells)
+    return len(cells) > 1 and not all(uses(cell.config, "chunker") for cell in cells)
 
 
 def _fitting(cells: Sequence[Composed], axes: Iterable[str]) -> tuple[list[Composed], list[str]]:
@@ -137,12 +138,12 @@ def _fitting(cells: Sequence[Composed], axes: Iterable[str]) -> tuple[list[Compo
     """
     wrong: dict[int, HarnessError] = {}
     for i, cell in enumerate(cells):
-        build.cut_offs(cell.config)
+        cut_offs(cell.config)
         try:
             plain_settings_hold(cell.config)
-            build.settings_hold(cell.config)
         except HarnessError as error:
             wrong[i] = error
+    wrong |= check_settings({i: cell.config for i, cell in enumerate(cells) if i not in wrong})
     if len(wrong) == len(cells):
         raise wrong[0]
     values = [{(axis, _value(cell, axis)) for axis in axes} for cell in cells]
@@ -162,7 +163,7 @@ def _value(cell: Composed, axis: str) -> str | None:
 
 def _primary_k(config: DictConfig) -> int:
     """The k of the main columns: as set, else 5 if it is in k, else the largest."""
-    ks = build.cut_offs(config)
+    ks = cut_offs(config)
     given = config.primary_k
     if given is None:
         return 5 if 5 in ks else max(ks)
@@ -179,14 +180,12 @@ def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bo
     At a fixed k the biggest chunk wins by reading more, so a sweep over chunkings is decided at a fixed number of
     tokens. Questions about whole documents can't compare chunkers and are always scored at k.
     """
-    metrics = build.metrics(config)
-    names = pipeline.metric_names(metrics, build.cut_offs(config), kinds)
+    metrics = new(config, "metrics")
+    names = pipeline.metric_names(metrics, cut_offs(config), kinds)
     if config.primary != "auto":
         if config.primary not in names:
             close = closest(str(config.primary), names)
-            raise SettingError(
-                f"primary={config.primary}: there is no such metric here.{close}", key="primary"
-            )
+            raise SettingError(f"primary={config.primary}: unknown metric.{close}", key="primary")
         return str(config.primary)
     if rechunked and "span" in kinds:
         budgets = [

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from harness.decision.findings import found_out
 from harness.errors import HarnessError
 from harness.results.load import read_folder
+from harness.results.sweeps import Collected
 from harness.tracker import CellVerdict
 from harness.verdict import Status, Verdict
 from harness.view.report.page import write_page
@@ -32,14 +33,14 @@ class Conclusion(NamedTuple):
 
     verdict: Sequence[str]
     limits: Mapping[str, Mapping[str, float]]
-    judged: Sequence[CellVerdict]
+    verdicts: Sequence[CellVerdict]
     report: Path | None
 
 
-def concluded(folder: Path) -> Conclusion:
-    """Judges the sweep in ``folder`` and writes its report there. A sweep of which nothing can be read again has no conclusion."""
+def concluded(folder: Path, cells: Collected) -> Conclusion:
+    """The verdict over the ``cells`` of the sweep in ``folder``, and its report there. Cells that can't be compared have no conclusion."""
     try:
-        sweep = read_folder(folder)
+        sweep = read_folder(folder, cells=cells)
     except HarnessError:
         return Conclusion((), {}, (), None)
     findings = found_out(sweep)
@@ -48,10 +49,10 @@ def concluded(folder: Path) -> Conclusion:
         return Conclusion((), {}, (), report)
     limits = limits_of(findings.verdict, findings.metric)
     run_ids = {cell.name: cell.run_id for cell in sweep.cells}
-    judged = judged_of(findings.verdict, findings.metric, run_ids)
+    verdicts = cell_verdicts(findings.verdict, findings.metric, run_ids)
     words = verdict_words(findings.verdict, sweep)
     said = [words.headline, *words.details] if len(sweep.cells) > 1 else []
-    return Conclusion(said, limits, judged, report)
+    return Conclusion(said, limits, verdicts, report)
 
 
 def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:
@@ -63,7 +64,7 @@ def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:
     }
 
 
-def judged_of(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> list[CellVerdict]:
+def cell_verdicts(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> list[CellVerdict]:
     """What is noted on each tracked cell's run."""
     limits = limits_of(verdict, metric)
     return [

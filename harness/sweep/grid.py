@@ -75,7 +75,7 @@ def _composed(
 def _refuse_unused_index(words: Words, cells: Sequence[Composed]) -> None:
     """An index is only ever chosen on purpose: where no cell would search it, that is a mistake.
 
-    A model that nothing uses is none: it is part of every configuration.
+    An unused model is no mistake: a model is part of every configuration.
     """
     if not all(unused_by(cell.config, "index") for cell in cells):
         return

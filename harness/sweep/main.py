@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omegaconf import DictConfig
 
@@ -24,9 +24,6 @@ from harness.cli.words import Words, quote, take_apart
 from harness.errors import HarnessError
 from harness.paths import conf_folder, register_resolvers
 from harness.view import terminal
-
-if TYPE_CHECKING:
-    from harness.sweep.check import Sweep
 
 _HYDRAS_OWN = re.compile(r"[+~]*hydra[./]")
 
@@ -56,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         if _QUESTIONS & {flag.partition("=")[0] for flag in words.flags}:
             register_resolvers()
-            _hydra(words, [], lambda config: None)  # noqa: ARG005 - nothing is run, so nothing heavy is imported
+            _hydra([*words.flags, *words.overrides], lambda config: None)  # noqa: ARG005 - nothing is run, so nothing heavy is imported
             return 0
         return _sweep(words)
     except HarnessError as error:
@@ -64,42 +61,44 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         complain(
-            "Stopped. Finished cells and the embeddings computed so far are kept; the same command goes on from there."
+            "Stopped. Finished cells and the embeddings computed so far are cached; the same command continues from there."
         )
         return 130
 
 
 def _stop(_signal: int, _frame: object) -> None:
-    """A polite kill is a Ctrl-C: the sweep is closed on record and the user told what is kept."""
+    """SIGTERM ends a sweep as Ctrl-C does: it is closed on record, and the user is told what is cached."""
     raise KeyboardInterrupt
 
 
 def _sweep(words: Words) -> int:
     """Checks, opens, runs and closes one sweep."""
-    from harness.cell import build
-    from harness.sweep import cell
+    from harness.cell.build import Shared
+    from harness.cell.settings import new
     from harness.sweep import record as recording
+    from harness.sweep.cell import CellTask
     from harness.sweep.check import checked
 
-    sweep = checked(words)
+    shared = Shared()
+    sweep = checked(words, shared)
     say_all(terminal.inputs(sweep.inputs))
     for note in sweep.notes:
         say_all(wrapped(note, "cells      ", " " * 11))
     if sweep.cells[0].config.plan:
         from harness.sweep.plan import plan
 
-        say_all(plan(sweep))
+        say_all(plan(sweep, shared))
         return 0
     recording.prepare_folder(sweep)
     os.environ.pop("MLFLOW_RUN_ID", None)  # it would make every cell write into that one run
-    tracker = build.tracker(sweep.cells[0].config)
+    tracker = new(sweep.cells[0].config, "tracker")
     record = recording.record(sweep)
     handle = tracker.open_sweep(record)
     try:
         recording.write_sweep_file(sweep, record, handle)
-        folder = sweep.folder if words.is_sweep else sweep.folder / "0"
-        place = f"hydra.{'sweep' if words.is_sweep else 'run'}.dir={quote(str(folder))}"
-        _hydra(_fitting(sweep), [place], cell.run, [made.overrides for made in sweep.cells])
+        own = [word for word in words.overrides if _HYDRAS_OWN.match(word)]
+        folder = f"hydra.sweep.dir={quote(str(sweep.folder))}"
+        _hydra([*_as_sweep(words), *own, folder], CellTask(sweep.cells, shared))
         return recording.close(sweep, record, tracker, handle)
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
@@ -108,36 +107,14 @@ def _sweep(words: Words) -> int:
         raise
 
 
-def _fitting(sweep: Sweep) -> Words:
-    """The words without those that only some cells have: the configuration that Hydra makes before the cells may lack them."""
-    keys = [{word.partition("=")[0] for word in cell.overrides} for cell in sweep.cells]
-    everywhere = set.intersection(*keys)
-    fitting = tuple(word for word in sweep.words.overrides if word.partition("=")[0] in everywhere)
-    return sweep.words._replace(overrides=fitting)
+def _as_sweep(words: Words) -> list[str]:
+    """The flags, with ``-m``: a single configuration is a sweep of one cell."""
+    return [*words.flags, *([] if words.is_sweep else ["-m"])]
 
 
-def _hydra(
-    words: Words,
-    extra: Sequence[str],
-    task: Callable[[DictConfig], Any],
-    cells: Sequence[Sequence[str]] = (),
-) -> None:
-    """Hands the words to Hydra's own entry, which runs ``task`` for every one of ``cells`` (their overrides) through the chosen launcher."""
+def _hydra(argv: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
+    """Hands the words to Hydra's own entry, which answers a question or runs ``task`` through the chosen launcher."""
     import hydra
-    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-    from hydra.plugins.sweeper import Sweeper
 
-    sys.argv = [sys.argv[0], *words.flags, *words.overrides, *extra]
-    own = [[word for word in overrides if not _HYDRAS_OWN.match(word)] for overrides in cells]
-    legal, split = Sweeper.validate_batch_is_legal, BasicSweeper.split_arguments
-    # Every combination was composed when the sweep was checked; once more would cost a tenth of a second per cell.
-    Sweeper.validate_batch_is_legal = lambda self, batch: None  # type: ignore[method-assign]  # noqa: ARG005 - restored below
-    # Hydra would run every combination; those that come to the same are cells once.
-    BasicSweeper.split_arguments = staticmethod(  # type: ignore[method-assign, assignment]  # restored below
-        lambda overrides, size: list(BasicSweeper.split_overrides_to_chunks(own, size))  # noqa: ARG005
-    )
-    try:
-        hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(task)()
-    finally:
-        Sweeper.validate_batch_is_legal = legal  # type: ignore[method-assign]
-        BasicSweeper.split_arguments = staticmethod(split)  # type: ignore[method-assign]
+    sys.argv = [sys.argv[0], *argv]
+    hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(task)()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from omegaconf import DictConfig
 
-from harness.cell import build
-from harness.cell.external import returns_own_chunks
+from harness.cell.build import Shared
+from harness.cell.inactive import uses
 from harness.cli.compose import Composed
 from harness.errors import HarnessError
 from harness.records import Chunks
@@ -27,12 +27,12 @@ class Work(NamedTuple):
     problem: str = ""
 
 
-def plan(sweep: Sweep) -> list[str]:
+def plan(sweep: Sweep, shared: Shared) -> list[str]:
     """One line per cell: chunks, how many are cached, the estimated embedding time; then the sum and what would decide."""
     # Texts that an earlier cell will have embedded are not counted again.
     pending: dict[str, set[str]] = {}
     rates: dict[str, float | HarnessError] = {}
-    works = [_work(cell, pending, rates) for cell in sweep.cells]
+    works = [_work(cell, shared, pending, rates) for cell in sweep.cells]
     names = sweep.names()
     size = max(len("cell"), *(len(name) for name in names))
     lines = ["", f"{'cell':<{size}}  {'chunks':>7}  {'cached':>7}  embedding"]
@@ -55,39 +55,41 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _work(cell: Composed, pending: dict[str, set[str]], rates: dict[str, float | HarnessError]) -> Work:
+def _work(
+    cell: Composed, shared: Shared, pending: dict[str, set[str]], rates: dict[str, float | HarnessError]
+) -> Work:
     """What this cell would embed that no earlier cell has embedded."""
     config = cell.config
-    if returns_own_chunks(config):
-        return Work(0, 0, None, "none: the retriever brings its own chunks")
+    if not uses(config, "chunker"):
+        return Work(0, 0, None, "none: the retriever returns its own chunks")
     try:
-        chunks = build.chunks(config)
+        chunks = shared.chunks(config)
     except HarnessError as error:
         return Work(0, 0, None, str(error))
-    if not build.retriever(config).uses_model:
+    if not uses(config, "model"):
         return Work(len(chunks), 0, None, "none: no model reads anything here")
     key = str(config.model)
     if key not in rates:
-        rates[key] = _rate(config, chunks)
+        rates[key] = _rate(shared, config, chunks)
     rate = rates[key]
     texts = {chunks.embed_text(row): int(chunks.tokens[row]) for row in range(len(chunks))}
     if isinstance(rate, HarnessError):
         return Work(len(texts), 0, None, str(rate))
     seen = pending.setdefault(key, set())
-    missing = build.model(config).missing(list(texts), "document")
+    missing = shared.model(config).missing(list(texts), "document")
     tokens = sum(texts[text] for text in missing if text not in seen)
     seen.update(missing)
     return Work(len(texts), len(texts) - len(missing), tokens / rate)
 
 
-def _rate(config: DictConfig, chunks: Chunks) -> float | HarnessError:
+def _rate(shared: Shared, config: DictConfig, chunks: Chunks) -> float | HarnessError:
     """Tokens per second of a cell's model on this machine, or why it can't be used.
 
     What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing is missing, or all of the
-    sample begins, as far as the model reads, like what is kept.
+    sample begins, as far as the model reads, like what is cached.
     """
     try:
-        model = build.model(config)
+        model = shared.model(config)
         missing = model.missing([chunks.embed_text(row) for row in range(len(chunks))], "document")
         if not missing:
             return math.inf

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ from omegaconf import OmegaConf
 
 from harness.cli.say import say, say_all
 from harness.errors import StoreError
-from harness.files.atomic import read_json, write_json
+from harness.files.atomic import read_json, write_json, write_text
 from harness.results.cells import SCHEMA
 from harness.results.snippets import write_excerpts
 from harness.results.sweeps import SWEEP, collected
 from harness.sweep.check import Sweep
-from harness.sweep.conclude import concluded
+from harness.sweep.conclude import Conclusion, concluded
+from harness.sweep.provenance import provenance
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
 from harness.view.colors import colors_of
@@ -54,11 +55,9 @@ def record(sweep: Sweep) -> SweepRecord:
             "command": "python -m harness " + shlex.join([*sweep.words.flags, *sweep.words.overrides]),
             "documents": str(len(sweep.inputs[0].documents)),
             "questions": str(len(labels.questions)),
-            "cells": str(count),
-            "primary": sweep.primary,
             "primary_k": str(sweep.k),
-            **{f"axis.{key}": ", ".join(values) for key, values in sweep.axes.items()},
         },
+        provenance=provenance(Path.cwd()),
         dataset={"name": labels.name, "digest": labels.digest, "source": str(first.config.golden.path)},
     )
 
@@ -102,6 +101,7 @@ def write_sweep_file(sweep: Sweep, opened: SweepRecord, handle: Mapping[str, Any
         "cells": cells,
         "notes": sweep.notes,
         "same_chunks": not sweep.rechunks,
+        "provenance": dict(opened.provenance),
         "tracker": dict(handle),
         "started": time.time(),
         "ended": None,
@@ -117,46 +117,60 @@ def mark_ended(sweep: Sweep) -> None:
 
 
 def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
-    """Prints the table, finishes the parent run with figures and leaderboard; gives the exit code."""
-    contents, failures, _ = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
-    same_chunks = not sweep.rechunks
+    """Prints the table, finishes the parent run with charts and leaderboard; gives the exit code."""
+    cells = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
     mark_ended(sweep)
     excerpts = _excerpts(sweep)
-    shown = concluded(sweep.folder)
+    shown = concluded(sweep.folder, cells)
     contents = [
         content | {"metrics": content["metrics"] | shown.limits.get(content["name"], {})}
-        for content in contents
+        for content in cells.contents
     ]
+    same_chunks = not sweep.rechunks
     say_all(
-        terminal.report(contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+        terminal.report(
+            contents, cells.failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks
+        )
     )
     if sweep.cells[0].config.profile:
         say_all(profile(contents))
+    summary = _summary(sweep, contents, cells.failures, shown, excerpts)
+    report = [f"{'Report':<12} {shown.report}"] if shown.report else []
+    closing = tracker.close_sweep(handle, opened, summary)
+    say_all(["", *closing, f"{'Files':<12} {sweep.folder}", *report])
+    return 1 if cells.failures else 0
+
+
+def _summary(
+    sweep: Sweep,
+    contents: Sequence[Mapping[str, Any]],
+    failures: Sequence[Mapping[str, Any]],
+    shown: Conclusion,
+    excerpts: Sequence[Path],
+) -> SweepSummary:
+    """What the tracker shows of the whole sweep; its charts and the leaderboard are written to the sweep's folder."""
+    same_chunks = not sweep.rechunks
     colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
-    cells = [content | {"color": colors[content["name"]]} for content in contents]
-    note, board = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
-    board_file = sweep.folder / "leaderboard.md"
-    board_file.write_text(board, encoding="utf-8")
-    files = [board_file, *write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")]
-    files += [sweep.folder / SWEEP, *excerpts, *([shown.report] if shown.report else [])]
-    shown_columns = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
-    shown_columns += ["tags.verdict"] if shown.judged else []
-    shown_columns += [
+    cells = [{**content, "color": colors[content["name"]]} for content in contents]
+    note, text = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+    board = sweep.folder / "leaderboard.md"
+    write_text(board, text)
+    charts = write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")
+    report = [shown.report] if shown.report else []
+    names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
+    names += ["tags.verdict"] if shown.verdicts else []
+    names += [
         f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
     ]
-    best = contents[0]["metrics"] if contents else {}
-    summary = SweepSummary(
+    return SweepSummary(
         note=note,
-        files=files,
-        columns=shown_columns,
+        files=[board, *charts, sweep.folder / SWEEP, *excerpts, *report],
+        columns=names,
         cost=f"{COST}_at_{sweep.k}",
         failed=len(failures),
-        metrics={sweep.primary: best[sweep.primary]} if best else {},
-        verdicts=shown.judged,
+        metrics={sweep.primary: contents[0]["metrics"][sweep.primary]} if contents else {},
+        verdicts=shown.verdicts,
     )
-    report = [f"{'Report':<12} {shown.report}"] if shown.report else []
-    say_all(["", *tracker.close_sweep(handle, opened, summary), f"{'Files':<12} {sweep.folder}", *report])
-    return 1 if failures else 0
 
 
 def _excerpts(sweep: Sweep) -> list[Path]:

@@ -81,14 +81,14 @@ def resident_mb():
 
 def metrics(_place, repeat):
     """All metrics of 10,000 questions at depth 1,000."""
-    from harness.cell import build
+    from harness.cell.settings import new
     from harness.cli import compose
     from harness.cli.words import take_apart
     from harness.records import Chunks, Document, Evidence, Question, Ranking
     from harness.text.tokens import TokenMap
 
     words = take_apart([])
-    suite = build.metrics(compose.composed(words, []).config)
+    suite = new(compose.composed(words, []).config, "metrics")
     rng = np.random.default_rng(0)
     documents = [Document(f"d{i:04d}", "word " * 10_000) for i in range(100)]
     maps = [TokenMap(np.arange(0, 50_000, 5), 50_000)] * 100
@@ -104,10 +104,18 @@ def metrics(_place, repeat):
     ranking = Ranking(rows, np.sort(rng.random((10_000, 1000), np.float32))[:, ::-1])
 
     def score():
+        matches = suite.match("span", questions, chunks)
         suite.score(
-            kind="span", questions=questions, ranking=ranking, chunks=chunks, tokens=maps, ks=[1, 3, 5, 10, 100, 1000],
-            first_ranks=lambda relevant: np.zeros(len(relevant), np.int64), encoded=None, primary="recall_at_5",
-        )  # fmt: skip
+            matches,
+            questions,
+            ranking,
+            matches.first_rank(ranking),
+            chunks,
+            maps,
+            [1, 3, 5, 10, 100, 1000],
+            None,
+            "recall_at_5",
+        )
 
     taken = seconds(score, repeat)
     row("all metrics, 10,000 questions x depth 1,000", "5 s", f"{taken:.1f} s", taken < 5)
@@ -117,7 +125,8 @@ def chunking(place, repeat):
     """Token maps and chunks of the corpus against the fast tokenizer's own time for the same texts, on all cores."""
     from tokenizers import Tokenizer as Fast
 
-    from harness.cell import build
+    from harness.cell.build import Shared
+    from harness.cell.settings import new
     from harness.chunker import columns
     from harness.cli import compose
     from harness.cli.words import take_apart
@@ -125,7 +134,7 @@ def chunking(place, repeat):
     from harness.text.tokens import load_tokenizer
 
     words = take_apart(["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}"])
-    documents = build.inputs(compose.composed(words, words.overrides).config).documents
+    documents = Shared().inputs(compose.composed(words, words.overrides).config).documents
     texts = [document.text for document in documents]
     fast = Fast.from_file(str(find_tokenizer_file("bert")))
     fast.no_truncation()
@@ -135,7 +144,7 @@ def chunking(place, repeat):
     for _ in range(repeat + 2):
         base.append(seconds(lambda: fast.encode_batch(texts, add_special_tokens=False), 1))
         for name, values in taken.items():
-            chunker = build.chunker(compose.composed(take_apart([]), [f"chunker={name}"]).config)
+            chunker = new(compose.composed(take_apart([]), [f"chunker={name}"]).config, "chunker")
             values.append(
                 seconds(lambda chunker=chunker: columns.cut(documents, ours.map(texts), chunker), 1)
             )
@@ -148,7 +157,7 @@ def sgemm(place, repeat):
     """MiniLM on 256-token texts: the model's arithmetic per second against the measured rate of a matrix product."""
     from bench import installed
 
-    from harness.cell import build
+    from harness.cell.build import Shared
     from harness.cli import compose
     from harness.cli.words import take_apart
 
@@ -159,9 +168,9 @@ def sgemm(place, repeat):
          f"cache={place.root}/cache", *(["model.backend=openvino"] if installed("openvino") else [])]
     )  # fmt: skip
     config = compose.composed(words, words.overrides).config
-    chunks = build.chunks(config)
+    chunks = Shared().chunks(config)
     texts = [chunks.text(row) for row in range(len(chunks)) if chunks.tokens[row] == 254][:128]
-    model = build.model(config)
+    model = Shared().model(config)
     model.encode_anew(texts[:8])
     rates, embeds = [], []
     for _ in range(repeat):

@@ -196,12 +196,12 @@ def _shown(place, what, theirs):
 
 def _inputs(place):
     """Texts by document and the questions that have evidence, as the program reads them."""
-    from harness.cell import build
+    from harness.cell.build import Shared
     from harness.cli import compose
     from harness.cli.words import take_apart
 
     words = take_apart([*place.words])
-    inputs = build.inputs(compose.composed(words, words.overrides).config)
+    inputs = Shared().inputs(compose.composed(words, words.overrides).config)
     return {document.doc_id: document.text for document in inputs.documents}, [
         q for q in inputs.labels.questions if q.evidence
     ]

@@ -5,6 +5,7 @@ from math import log2
 import numpy as np
 import pytest
 from metrics_conf import built_in_measures
+from scored import score_all
 
 from harness.metrics.suite import Suite
 from harness.records import Chunks, Document, Encoded, Evidence, Question, Ranking, Scores
@@ -33,7 +34,8 @@ def score(
 ) -> Scores:
     ranking = Ranking(np.array([rows]), -np.arange(len(rows), dtype=np.float32)[None])
     suite = Suite(built_in_measures(), budgets=budgets or [1, 3], min_overlap=min_overlap)
-    return suite.score(
+    return score_all(
+        suite,
         "span",
         [Question("q", "?", evidence)],
         ranking,
@@ -215,7 +217,8 @@ def test_whole_documents_are_diagnosed_by_their_own_rows():
     seen[29] = 4
     model = Encoded(np.zeros((0, 0), dtype=np.float32), 0 * rows + 10, seen, seen)
     questions = [Question(name, "?", (Evidence(name),)) for name in ("d01", "d29", "d02", "d09")]
-    scores = Suite(built_in_measures()).score(
+    scores = score_all(
+        Suite(built_in_measures()),
         "document",
         questions,
         ranking,

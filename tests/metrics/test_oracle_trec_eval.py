@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from ir_measures import AP, RR, P, R, Success, nDCG
 from metrics_conf import built_in_measures
+from scored import score_all
 
 from harness.metrics.suite import Suite
 from harness.records import Chunks, Document, Evidence, Question, Ranking
@@ -90,8 +91,17 @@ def test_row_metrics_and_recall_equal_trec_eval(kind, seed):
     def not_returned(relevant):
         return np.zeros(len(relevant), dtype=np.int64)
 
-    scores = Suite(built_in_measures()).score(
-        kind, questions, ranking, chunks, maps, DEPTHS, not_returned, None, "ndcg_at_10"
+    scores = score_all(
+        Suite(built_in_measures()),
+        kind,
+        questions,
+        ranking,
+        chunks,
+        maps,
+        DEPTHS,
+        not_returned,
+        None,
+        "ndcg_at_10",
     )
     for name, expected in oracle(questions, names, ranking).items():
         np.testing.assert_allclose(scores.values[name], expected, rtol=0, atol=1e-9, err_msg=name)
@@ -103,8 +113,17 @@ def test_a_judged_document_that_is_not_in_the_corpus_still_counts_as_relevant():
     names = [document.doc_id for document in chunks.documents]
     questions = [Question("q0", "?", (Evidence("doc001"), Evidence("gone"), Evidence("gone too", grade=3)))]
     ranking = Ranking(np.array([[2, 1, 0]]), np.array([[3.0, 2.0, 1.0]], dtype=np.float32))
-    scores = Suite(built_in_measures()).score(
-        "document", questions, ranking, chunks, maps, DEPTHS, lambda _: np.zeros(1, int), None, "ndcg_at_10"
+    scores = score_all(
+        Suite(built_in_measures()),
+        "document",
+        questions,
+        ranking,
+        chunks,
+        maps,
+        DEPTHS,
+        lambda _: np.zeros(1, int),
+        None,
+        "ndcg_at_10",
     )
     for name, expected in oracle(questions, names, ranking).items():
         np.testing.assert_allclose(scores.values[name], expected, rtol=0, atol=1e-9, err_msg=name)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metrics_reference import random_case
 
+from harness.metrics.intervals import cut_into_pieces, expand, meeting, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.overlap import cut_into_pieces, expand, meeting, union_lengths
 from harness.metrics.relevance import UNRANKED, ranks_of
 from harness.records import Document
 

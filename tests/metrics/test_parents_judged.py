@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metrics_conf import built_in_measures
 from metrics_reference import Reference, random_case
+from scored import score_all
 
 from harness.metrics.health import health
 from harness.metrics.suite import Suite
@@ -36,7 +37,8 @@ def scored(
     suite = Suite(built_in_measures(), budgets=[3, 6])
     ranking = Ranking(np.array([rows]), -np.arange(len(rows), dtype=np.float32)[None])
     question = Question("q", "?", (evidence,))
-    return suite.score(
+    return score_all(
+        suite,
         "span",
         [question],
         ranking,
@@ -108,8 +110,17 @@ def test_every_metric_is_that_of_the_parents(seed: int) -> None:
     doc, start, end = np.array(rows, np.int64).reshape(-1, 3).T
     children = Chunks(parents.documents, doc, start, end, end - start, parents=parents)
     suite = Suite(built_in_measures(), budgets=case.budgets)
-    scores = suite.score(
-        "span", case.questions, case.ranking, children, case.maps, case.ks, case.first_ranks, None, "mrr"
+    scores = score_all(
+        suite,
+        "span",
+        case.questions,
+        case.ranking,
+        children,
+        case.maps,
+        case.ks,
+        case.first_ranks,
+        None,
+        "mrr",
     )
     for i in range(len(case.questions)):
         reference = Reference(case, i)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metrics_conf import CONF, built_in_measures
 from metrics_reference import Case, Reference, random_case
+from scored import score_all
 
 from harness.errors import SettingError
 from harness.metrics.suite import Suite
@@ -28,7 +29,8 @@ def scored(case: Case, **changed) -> Scores:
         "questions": case.questions,
         "first_ranks": case.first_ranks,
     } | changed
-    return suite.score(
+    return score_all(
+        suite,
         kind=case.kind,
         chunks=case.chunks,
         tokens=case.maps,
@@ -177,11 +179,18 @@ def test_the_simplest_setting_is_a_dozen_lines_of_numpy():
         for i, g in enumerate(gold)
     ]
     ranking = Ranking(order.astype(np.int64), np.sort(similarity, axis=1)[:, ::-1].astype(np.float32))
-    values = (
-        Suite(built_in_measures(), budgets=[1, 3])
-        .score("span", questions, ranking, chunks, maps, [1, 3, 5], never_asked, None, "recall_at_1")
-        .values
-    )
+    values = score_all(
+        Suite(built_in_measures(), budgets=[1, 3]),
+        "span",
+        questions,
+        ranking,
+        chunks,
+        maps,
+        [1, 3, 5],
+        never_asked,
+        None,
+        "recall_at_1",
+    ).values
     for k in (1, 3, 5):
         np.testing.assert_array_equal(values[f"recall_at_{k}"], rank <= k)
         np.testing.assert_array_equal(values[f"hit_at_{k}"], rank <= k)
@@ -282,15 +291,15 @@ class SuccessAtOne:
 
     chunk_independent = False
 
-    def score(self, judged):
-        return {"success_at_1": (judged.gains(1)[:, 0] > 0).astype(float)}
+    def score(self, inputs):
+        return {"success_at_1": (inputs.gains(1)[:, 0] > 0).astype(float)}
 
 
 class Wrong:
     chunk_independent = True
 
-    def score(self, judged):
-        return {"wrong": np.zeros(judged.questions + 1)}
+    def score(self, inputs):
+        return {"wrong": np.zeros(inputs.questions + 1)}
 
 
 def test_a_new_metric_is_one_class_and_one_yaml(tmp_path):
@@ -304,8 +313,17 @@ def test_a_new_metric_is_one_class_and_one_yaml(tmp_path):
     with initialize_config_dir(str(tmp_path), version_base="1.3"):
         suite = instantiate(compose(overrides=["+metrics=mine"]).metrics)
     case = random_case(Random(5))
-    values = suite.score(
-        "span", case.questions, case.ranking, case.chunks, case.maps, [1], case.first_ranks, None, "mrr"
+    values = score_all(
+        suite,
+        "span",
+        case.questions,
+        case.ranking,
+        case.chunks,
+        case.maps,
+        [1],
+        case.first_ranks,
+        None,
+        "mrr",
     ).values
     assert list(values)[-1] == "success_at_1"
     np.testing.assert_array_equal(values["success_at_1"], values["precision_at_1"])
@@ -318,7 +336,8 @@ def test_a_measure_that_gives_the_wrong_shape_or_a_taken_name_is_refused():
     for extra, words in ((Wrong(), "one value"), (built_in_measures()["recall"], "earlier measure")):
         suite = Suite(built_in_measures() | {"extra": extra})
         with pytest.raises(SettingError, match=words) as caught:
-            suite.score(
+            score_all(
+                suite,
                 "span",
                 case.questions,
                 case.ranking,

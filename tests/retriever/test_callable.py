@@ -100,7 +100,7 @@ def test_a_method_is_a_function_too(module):
     retriever = CallableRetriever(f"{module}:Shop.find")
 
     assert (retriever.ask(["q"], 5), retriever.name) == ([Answer((Row("shop"),))], f"{module}:Shop.find")
-    assert (retriever.uses_model, retriever.returns_own_chunks) == (False, True)
+    assert (retriever.uses_model, retriever.uses_chunks) == (False, False)
 
 
 @pytest.mark.parametrize(

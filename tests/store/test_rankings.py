@@ -60,8 +60,8 @@ def chunks(size=4):
 
 
 def opened(folder, counting, model=None, cut=None, settings=None, corpus="c"):
-    kept = CachedRetriever(counting, folder, settings or {"retriever": "r"}, corpus)
-    kept.build(cut or chunks(), model or Model(), None)
+    kept = CachedRetriever(counting, model or Model(), None, folder, settings or {"retriever": "r"}, corpus)
+    kept.prepare(cut or chunks(), (), {}, (), None)
     return kept
 
 

@@ -75,15 +75,10 @@ def embedded(cache, name="stand-in", texts=TEXTS, **kwargs):
 
 def ranked(cache, name="stand-in", corpus="c"):
     """A retriever with one kept ranking."""
-    kept = CachedRetriever(Searching(), cache / "rankings", {}, corpus)
-    kept.build(
-        Chunks(
-            [Document("d", "x")],
-            *(np.zeros(1, np.int64), np.zeros(1, np.int64), *(np.ones(1, np.int64),) * 2),
-        ),
-        CachedModel(StandIn(name), EmbeddingStore(cache / "embeddings")),
-        None,
-    )
+    model = CachedModel(StandIn(name), EmbeddingStore(cache / "embeddings"))
+    kept = CachedRetriever(Searching(), model, None, cache / "rankings", {}, corpus)
+    none, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+    kept.prepare(Chunks([Document("d", "x")], none, none, one, one), (), {}, (), None)
     kept.search(["q"], 5)
     return kept
 

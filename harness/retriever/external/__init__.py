@@ -1,4 +1,4 @@
 """Retrievers with chunks of their own, measured like the built ones: they are asked first, and what comes back becomes the chunks.
 
-Rows become spans of the documents; what can't be found keeps its place, counts as not relevant and is counted and named.
+Rows become spans of the documents; what can't be found keeps its rank, is not relevant, and is counted and named.
 """

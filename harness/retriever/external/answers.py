@@ -1,4 +1,4 @@
-"""What a foreign retriever gave, read row by row: whatever is wrong with it is named and nothing is thrown away."""
+"""What an external retriever returned, read row by row: faults are named, and no row is dropped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.progress import bar
 from harness.retriever import Answer, Row
 
 Call: TypeAlias = Callable[[Sequence[str], int], object]
-_LONGEST = 200  # characters of an error that are kept
+_LONGEST = 200  # characters of an error that are shown
 _SHAPE = 'a list of rows such as {"id": ..., "text": ...} is expected'
 
 
@@ -62,7 +62,7 @@ def _mapped(
     pool = ThreadPoolExecutor(workers)
     try:
         yield from pool.map(asked, batches)
-    finally:  # whoever stops in the middle does not wait for what was not begun
+    finally:  # after Ctrl-C, requests that have not started are dropped
         pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -1,6 +1,6 @@
-"""A retriever with chunks of its own in the place of a built one.
+"""An external retriever, which returns its own chunks, as a searcher like the built-in ones.
 
-A live system may change at any time, so nothing that it says is kept from one sweep to the next; within a cell every question is asked
+A live system may change at any time, so its answers are not cached between sweeps; within a cell every question is asked
 once, and again only where the answer must be deeper.
 """
 
@@ -8,47 +8,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from harness.errors import SettingError
 from harness.records import Chunks, FloatArray, IntArray, Kind, Question, Ranking
-from harness.retriever import Answer, OwnRetriever, Row
+from harness.retriever import LATENCY_DEPTH, Answer, Depth, OwnRetriever, Prepared, Row
 from harness.retriever.external.locating import Located, key, locate
 from harness.retriever.external.pool import pool
-from harness.retriever.external.problems import Problems, problems
+from harness.retriever.external.problems import problems
 from harness.text.tokens import Tokenizer, TokenMap
 
 # No retriever is asked for more rows: no token budget needs them.
 MOST_ROWS = 1600
 _EVERYTHING = 2**62
-# Rows a question's latency is measured with: what a user's retriever usually asks for.
-_LATENCY_DEPTH = 10
-
-
-class Brought(NamedTuple):
-    """What came back, as chunks with the token maps of their documents, and what was wrong with it."""
-
-    chunks: Chunks
-    tokens: Sequence[TokenMap]
-    problems: Problems
-
-
-class Depth(Protocol):
-    """What the metrics say of how many rows they need."""
-
-    def depth(self, ks: Sequence[int], rows: int) -> int:
-        """Rows to ask for at first, at most ``rows``."""
-        ...
-
-    def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
-        """Whether ``ranking`` fills every budget."""
-        ...
 
 
 class ExternalRetriever:
-    """Stands where a built retriever stands. First it must ``bring`` chunks; then it ranks them, for the questions that it was asked.
+    """A ``Searcher`` over the chunks that the external retriever returns, for the questions that it was asked in ``prepare``.
 
     The order is that of the answers. Scores decide nothing: where they are missing, no numbers or not in that order, they are -1, -2, ...
     """
@@ -61,15 +38,15 @@ class ExternalRetriever:
         self._answers: dict[str, Answer] = {}
         self._located: dict[Row, Located] = {}
 
-    def bring(
+    def prepare(
         self,
-        questions: Mapping[Kind, Sequence[Question]],
         chunks: Chunks,
         tokens: Sequence[TokenMap],
+        questions: Mapping[Kind, Sequence[Question]],
         ks: Sequence[int],
         metrics: Depth,
-    ) -> Brought:
-        """Asks every question, deep enough for every k and budget. Of ``chunks`` the documents are used, which ``tokens`` maps.
+    ) -> Prepared:
+        """Asks every question, deep enough for every k and budget; without questions nothing is asked. Of ``chunks`` the documents are used.
 
         Raises ``SettingError`` when no question is answered, no row is in any document, or ``retriever.depth`` is below the largest k.
         """
@@ -77,6 +54,8 @@ class ExternalRetriever:
             self._first_depth(ks, metrics),
             {q.text: q for of_kind in questions.values() for q in of_kind},
         )
+        if not open_:
+            return Prepared(chunks, tokens)
         asked = list(open_)
         while open_:
             self._ask(list(open_), depth)
@@ -90,10 +69,7 @@ class ExternalRetriever:
             open_ = {text: q for text, q in open_.items() if not self._is_enough(q, depth, ks, metrics)}
             depth = min(2 * depth, MOST_ROWS)
         wrong = problems(questions, self._answers, self._located, max(ks))
-        return Brought(self._pool.chunks, self._pool.tokens, wrong)
-
-    def build(self, chunks: Chunks, model: object, index: object) -> None:
-        """Nothing: theirs is built."""
+        return Prepared(self._pool.chunks, self._pool.tokens, *wrong)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The first ``depth`` rows of each answer; with ``groups``, documents by their first row. A chunk that came back twice stands there twice."""
@@ -128,13 +104,17 @@ class ExternalRetriever:
         taken = []
         for question in questions:
             started = time.perf_counter()
-            (answer,) = self.answer(question)
+            (answer,) = self._asked(question, LATENCY_DEPTH)
             taken.append(float("nan") if answer.error else 1000 * (time.perf_counter() - started))
         return np.array(taken, np.float64)
 
-    def answer(self, question: str) -> list[Answer]:
-        """One question as it would be asked in production; nothing is remembered."""
-        return self._retriever.ask([question], min(_LATENCY_DEPTH, self._retriever.depth or _LATENCY_DEPTH))
+    def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
+        """The texts of the rows that come back, as far as they hold any."""
+        (answer,) = self._asked(question, depth)
+        return [row.text or "" for row in answer.rows]
+
+    def _asked(self, question: str, depth: int) -> list[Answer]:
+        return self._retriever.ask([question], min(depth, self._retriever.depth or depth))
 
     def _first_depth(self, ks: Sequence[int], metrics: Depth) -> int:
         given = self._retriever.depth
@@ -164,10 +144,10 @@ class ExternalRetriever:
         if (question, documents) not in self._ranked:
             rows = self._answers[question].rows
             keys = [key(row) for row in rows]
-            places = [self._pool.row(row, self._located[row], documents=documents) for row in keys]
-            ordered = list(zip(places, _scores(rows, places), strict=True))
+            found = [self._pool.row(row, self._located[row], documents=documents) for row in keys]
+            ordered = list(zip(found, _scores(rows, found), strict=True))
             first = dict(reversed(ordered)) if documents else {}
-            best = dict.fromkeys(places) if documents else {}
+            best = dict.fromkeys(found) if documents else {}
             self._ranked[question, documents] = [(doc, first[doc]) for doc in best] if documents else ordered
         return self._ranked[question, documents]
 
@@ -188,10 +168,10 @@ class ExternalRetriever:
             )
 
 
-def _scores(given: Sequence[Row], places: Sequence[int]) -> list[float]:
+def _scores(given: Sequence[Row], rows: Sequence[int]) -> list[float]:
     """The given scores where they agree with the order, equal ones with the smaller row first; else -1, -2, ..."""
     scores = [float("nan") if row.score is None else float(np.float32(row.score)) for row in given]
-    order = [(-score, place) for score, place in zip(scores, places, strict=True)]
+    order = [(-score, row) for score, row in zip(scores, rows, strict=True)]
     if np.isfinite(scores).all() and order == sorted(order):
         return scores
     return [-float(rank) for rank in range(1, len(given) + 1)]

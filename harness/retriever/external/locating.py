@@ -1,4 +1,4 @@
-"""Rows of a foreign retriever as spans of the documents: by id, by offsets, or by the text alone.
+"""Rows of an external retriever as spans of the documents: by id, by offsets, or by the text alone.
 
 White space does not count when texts are compared or looked for. What can't be found is said to be so, with the reason.
 """
@@ -16,14 +16,14 @@ from harness.text.spans import Span, find_spans, squeezed
 
 # "refunds.md:120-480", "refunds.md#120-480": a document's id with the offsets of a chunk.
 _CHUNK_ID = re.compile(r"(.+)[:#](\d+)-(\d+)", re.DOTALL)
-# Two places are enough to know that there are several.
-_PLACES = 2
+# Two occurrences are enough to know that there are several.
+_OCCURRENCES = 2
 
 
 class Located(NamedTuple):
     """Where a row stands. ``doc``: the position of its document, -1 where there is none. ``span``: None where the text can't be found.
 
-    ``is_ambiguous``: the text stands in several places, of which this is the first. ``reason``: why there is no span.
+    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``reason``: why there is no span.
     """
 
     doc: int
@@ -60,13 +60,13 @@ def locate(rows: Iterable[Row], documents: Sequence[Document]) -> dict[Row, Loca
             found[row] = Located(doc, None, reason=reason or row.fault or _unknown(row))
     elsewhere = dict(by_text.pop(-1, {}))
     for doc, texts in by_text.items():
-        places = find_spans(set(texts.values()), [documents[doc]], _PLACES)
+        places = find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES)
         for row, text in texts.items():
             if places[text]:
                 found[row] = _first([span._replace(document=doc) for span in places[text]], doc)
             else:
                 elsewhere[row] = text
-    places = find_spans(set(elsewhere.values()), documents, _PLACES) if elsewhere else {}
+    places = find_spans(set(elsewhere.values()), documents, _OCCURRENCES) if elsewhere else {}
     for row, text in elsewhere.items():
         doc = _named(row, index)[0]
         found[row] = (
@@ -103,8 +103,8 @@ def _at(
     return Span(doc, start, end), ""
 
 
-def _first(places: Sequence[Span], doc: int) -> Located:
-    return Located(doc if doc >= 0 else places[0].document, places[0], is_ambiguous=len(places) > 1)
+def _first(spans: Sequence[Span], doc: int) -> Located:
+    return Located(doc if doc >= 0 else spans[0].document, spans[0], is_ambiguous=len(spans) > 1)
 
 
 def _unknown(row: Row) -> str:

@@ -37,7 +37,7 @@ class Pool:
 
 
 def uncut(documents: Sequence[Document]) -> Chunks:
-    """The documents without any chunk: a retriever will bring them."""
+    """The documents without any chunk: an external retriever returns its own."""
     nothing = np.zeros(0, np.int64)
     return Chunks(documents, nothing, nothing, nothing, nothing, complete=False)
 

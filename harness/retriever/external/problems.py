@@ -1,4 +1,4 @@
-"""What was wrong with the answers of a foreign retriever: counted, with an example of each."""
+"""What was wrong with the answers of an external retriever: counts, and an example of each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def problems(
 ) -> Problems:
     """Looks through every answer.
 
-    ``rows``: how many came back. ``unmapped_rows``: in no document. ``ambiguous_rows``: their text stands in several places, the first was taken.
+    ``rows``: how many came back. ``unmapped_rows``: in no document. ``ambiguous_rows``: their text occurs several times, the first span was taken.
     ``duplicate_rows``: the same span, or for whole documents the same row, once more. ``malformed_rows``: a field has a wrong type. ``bad_scores``: no
     number. ``surplus_rows``: beyond what was asked for, cut off. ``failed_questions``: no answer. ``short_answers``: fewer rows than the largest k.
     """
@@ -52,13 +52,13 @@ def _look_through(
 ) -> None:
     seen: set[object] = set()
     for rank, row in enumerate(rows, start=1):
-        place, where = located[key(row)], f"row {rank}"
+        found_at, where = located[key(row)], f"row {rank}"
         named = where if row.id is None else f"{where}, id {row.id!r}"
-        lost = place.doc < 0 if kind == "document" else place.span is None
-        same: object = key(row) if place.span is None else place.span
+        lost = found_at.doc < 0 if kind == "document" else found_at.span is None
+        same: object = key(row) if found_at.span is None else found_at.span
         found.add("rows", question, 1, where)
-        found.add("unmapped_rows", question, lost, f"{named}: {place.reason}")
-        found.add("ambiguous_rows", question, place.is_ambiguous and kind == "span", named)
+        found.add("unmapped_rows", question, lost, f"{named}: {found_at.reason}")
+        found.add("ambiguous_rows", question, found_at.is_ambiguous and kind == "span", named)
         found.add("duplicate_rows", question, same in seen, named)
         found.add("malformed_rows", question, bool(row.fault), f"{where}: {row.fault}")
         found.add("bad_scores", question, row.score is not None and math.isnan(row.score), named)

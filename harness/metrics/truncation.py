@@ -1,4 +1,4 @@
-"""What of the documents some vector saw: a model reads the start of every chunk, up to its window."""
+"""What a model reads of the chunks: the start of each, up to its maximum sequence length."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from harness.metrics.intervals import Pairs, meeting, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.overlap import Pairs, meeting, union_lengths
 from harness.records import Chunks, Encoded, IntArray
 
 
-def seen_part(chunks: Chunks, encoded: Encoded) -> Chunks:
+def read_part(chunks: Chunks, encoded: Encoded) -> Chunks:
     """The chunks, each ending where the model stopped reading.
 
     What is put before its text (a title, the headings above it) is read first and takes its room in the window.
@@ -33,9 +33,9 @@ def nonblank_inside(
     return low, nonblank.before(doc[span], np.minimum(chunks.end[row], end[span])), pairs
 
 
-def seen_nonblank(
-    seen: Chunks, doc: IntArray, start: IntArray, end: IntArray, nonblank: NonblankOffsets
+def read_nonblank(
+    read: Chunks, doc: IntArray, start: IntArray, end: IntArray, nonblank: NonblankOffsets
 ) -> IntArray:
-    """int64 (spans,): non-blank characters of each span that lie in ``seen``, each once."""
-    low, high, pairs = nonblank_inside(seen, doc, start, end, nonblank)
+    """int64 (spans,): non-blank characters of each span that lie in ``read``, each once."""
+    low, high, pairs = nonblank_inside(read, doc, start, end, nonblank)
     return union_lengths(pairs.span, low, high, len(doc))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from harness.metrics.characters import Characters
 from harness.metrics.coverage import Coverage, Reach
-from harness.metrics.labels import Labels
+from harness.metrics.evidence import EvidenceColumns
 from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.reading import reach_of_k
 from harness.metrics.relevance import Relevant
@@ -19,12 +19,12 @@ from harness.records import FloatArray, IntArray, Kind
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The rankings of some questions of one kind, judged.
+class ScoringInputs:
+    """The rankings of some questions of one kind, inputs.
 
     ``ks`` and ``budgets`` (tokens; empty for documents) are those asked for; ``complete_at`` is the share from which
-    an evidence counts as covered. ``relevant``: every relevant row. ``unit_rank``: int64 (units,), rank of
-    the first row in the ranking that is relevant to the unit, else ``UNRANKED``. ``first_rank``: float64 (questions,), nan when no row is
+    an evidence counts as covered. ``relevant``: every relevant row. ``group_rank``: int64 (groups,), rank of
+    the first row in the ranking that is relevant to the group, else ``UNRANKED``. ``first_rank``: float64 (questions,), nan when no row is
     relevant or comes back. ``tokens``: int64 (questions, depth), tokens read down to each rank. ``characters``, ``nonblank``: None for documents.
     """
 
@@ -32,9 +32,9 @@ class Judged:
     ks: tuple[int, ...]
     budgets: tuple[int, ...]
     complete_at: float
-    labels: Labels
+    labels: EvidenceColumns
     relevant: Relevant
-    unit_rank: IntArray
+    group_rank: IntArray
     first_rank: FloatArray
     coverage: Coverage
     tokens: IntArray
@@ -52,21 +52,21 @@ class Judged:
         return reach_of_k(self.questions, k)
 
     def covered_at(self, k: int) -> FloatArray:
-        """float64 (units,): the share of each unit of evidence inside the first ``k`` rows."""
+        """float64 (groups,): the share of each group of evidence inside the first ``k`` rows."""
         return self.coverage.covered(self.reach_at(k))
 
     def covered_within(self, budget: int) -> FloatArray:
-        """float64 (units,): the share of each unit of evidence inside the first ``budget`` tokens."""
+        """float64 (groups,): the share of each group of evidence inside the first ``budget`` tokens."""
         return self.coverage.covered(self.reach_of[budget])
 
     def is_complete(self, covered: FloatArray) -> npt.NDArray[np.bool_]:
-        """For each unit, bool (units,): ``covered`` is enough to count as covered."""
+        """For each group, bool (groups,): ``covered`` is enough to count as covered."""
         # The margin keeps 9 of 10 characters from failing 0.9 by a rounding error.
         return covered >= self.complete_at - 1e-9
 
     def mean_over_evidence(self, values: FloatArray) -> FloatArray:
-        """float64 (questions,): the mean over each question's units of float64 (units,); 0 without evidence."""
-        owner = self.labels.unit_question
+        """float64 (questions,): the mean over each question's groups of float64 (groups,); 0 without evidence."""
+        owner = self.labels.group_question
         total = sum_by(owner, values, self.questions)
         return total / np.maximum(np.bincount(owner, minlength=self.questions), 1)
 

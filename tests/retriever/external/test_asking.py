@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
+from scored import score_all
 
 from harness.errors import SettingError
 from harness.metrics.diagnosis import CAUSES
@@ -20,7 +21,7 @@ DOCUMENTS = [Document("a", "one two three four"), Document("b", "five six seven 
 class Told:
     """Gives the rows of each question; keeps how it was asked."""
 
-    returns_own_chunks = True
+    uses_chunks = False
     name = "told"
 
     def __init__(self, answers, depth=None):
@@ -31,7 +32,7 @@ class Told:
         return ask_all(lambda some, rows: self.answers(some[0], rows), questions, 1, top_k)
 
 
-def brought(answers, questions, ks=(1, 2), depth=None, documents=DOCUMENTS):
+def prepared(answers, questions, ks=(1, 2), depth=None, documents=DOCUMENTS):
     """The retriever after it brought its chunks, what came, and how it was asked."""
     tokenizer = load_tokenizer("bert")
     maps = tokenizer.map([document.text for document in documents])
@@ -39,9 +40,9 @@ def brought(answers, questions, ks=(1, 2), depth=None, documents=DOCUMENTS):
     for question in questions:
         kinds.setdefault(question.kind, []).append(question)
     told = Told(answers if callable(answers) else lambda question, _: answers[question], depth)
-    foreign = ExternalRetriever(told, tokenizer)
+    external = ExternalRetriever(told, tokenizer)
     metrics = instantiate(OmegaConf.load(conf_folder() / "metrics" / "default.yaml"))
-    return foreign, foreign.bring(kinds, uncut(documents), maps, ks, metrics), told, metrics
+    return external, external.prepare(uncut(documents), maps, kinds, ks, metrics), told, metrics
 
 
 def about(text, *, whole=False):
@@ -52,22 +53,21 @@ def about(text, *, whole=False):
 def test_distinct_spans_become_the_chunks_in_the_total_order():
     """Rows of all questions, each span once, by document and start; tokens are those of the text."""
     rows = {"x": [{"id": "b"}, {"id": "a", "start": 4, "end": 13}], "y": [{"id": "a:0-3"}, {"id": "b"}]}
-    foreign, found, _, _ = brought(rows, [about("x"), about("y")])
+    external, found, _, _ = prepared(rows, [about("x"), about("y")])
     chunks = found.chunks
 
     assert [chunks.text(row) for row in range(len(chunks))] == ["one", "two three", DOCUMENTS[1].text]
     assert chunks.tokens.tolist() == [1, 2, 5]
     assert not chunks.complete
-    assert foreign.search(["y", "x"], 3).rows.tolist() == [[0, 2, -1], [2, 1, -1]]
+    assert external.search(["y", "x"], 3).rows.tolist() == [[0, 2, -1], [2, 1, -1]]
 
 
 def test_what_is_nowhere_keeps_its_rank_and_its_tokens():
     """A row in no document stands where it stood, is not relevant, and what it says is counted as read."""
     rows = [{"id": "zzz", "text": "ten eleven twelve"}, 7, {"id": "a:0-3"}]
-    foreign, found, _, metrics = brought({"x": rows}, [about("x")])
-    scores = metrics.score(
-        "span", [about("x")], foreign.search(["x"], 3), found.chunks, found.tokens, [1, 2, 3],
-        lambda relevant: foreign.first_ranks(["x"], relevant), None, "recall_at_2",
+    external, found, _, metrics = prepared({"x": rows}, [about("x")])
+    scores = score_all(metrics, "span", [about("x")], external.search(["x"], 3), found.chunks, found.tokens, [1, 2, 3],
+        lambda relevant: external.first_ranks(["x"], relevant), None, "recall_at_2",
     )  # fmt: skip
 
     assert scores.values["context_tokens_at_1"].tolist() == [3]
@@ -82,19 +82,18 @@ def test_what_is_nowhere_keeps_its_rank_and_its_tokens():
         f"{NOWHERE} 1",
         f"{NOWHERE} 2",
     ]
-    assert found.problems.counts["unmapped_rows"] == 2
-    assert found.problems.examples["unmapped_rows"].startswith(
-        "id-x, row 1, id 'zzz': no document has this id"
-    )
-    assert found.problems.examples["malformed_rows"] == "id-x, row 2: an int instead of an object"
+    assert found.problems["unmapped_rows"] == 2
+    assert found.examples["unmapped_rows"].startswith("id-x, row 1, id 'zzz': no document has this id")
+    assert found.examples["malformed_rows"] == "id-x, row 2: an int instead of an object"
 
 
 def test_a_row_that_came_twice_takes_two_ranks_and_is_read_once():
     """A copy pushes the others down, is not relevant again, and costs no second reading."""
     rows = [{"id": "a:0-3"}, {"id": "a:0-3"}, {"id": "b"}]
-    foreign, found, _, metrics = brought({"x": rows}, [about("x")])
-    ranking = foreign.search(["x"], 3)
-    scores = metrics.score(
+    external, found, _, metrics = prepared({"x": rows}, [about("x")])
+    ranking = external.search(["x"], 3)
+    scores = score_all(
+        metrics,
         "span",
         [about("x")],
         ranking,
@@ -110,7 +109,7 @@ def test_a_row_that_came_twice_takes_two_ranks_and_is_read_once():
     assert scores.values["precision_at_2"].tolist() == [0.5]
     assert scores.values["context_tokens_at_2"].tolist() == [1]
     assert scores.values["context_tokens_at_3"].tolist() == [6]
-    assert found.problems.counts["duplicate_rows"] == 1
+    assert found.problems["duplicate_rows"] == 1
 
 
 @pytest.mark.parametrize(
@@ -128,23 +127,23 @@ def test_a_row_that_came_twice_takes_two_ranks_and_is_read_once():
 def test_the_order_is_theirs_whatever_the_scores(given, expected):
     """Scores that do not fit the order, or are none, are replaced and move nothing."""
     rows = [{"id": f"a:{i}-{i + 3}", "score": score} for i, score in enumerate(given)]
-    foreign, found, _, _ = brought({"x": rows}, [about("x")])
-    ranking = foreign.search(["x"], 4)
+    external, found, _, _ = prepared({"x": rows}, [about("x")])
+    ranking = external.search(["x"], 4)
 
     assert ranking.rows.tolist() == [[0, 1, 2, -1]]
     assert ranking.scores[0, :3].tolist() == pytest.approx(expected)
     bad = sum(score is not None and not (isinstance(score, float) and np.isfinite(score)) for score in given)
-    assert found.problems.counts["bad_scores"] == bad
+    assert found.problems["bad_scores"] == bad
 
 
 def test_documents_are_ranked_by_their_first_row():
     """For questions about whole documents the id is enough, even where the text stands nowhere."""
     rows = [{"id": "b", "text": "not in b"}, {"id": "b:0-4"}, {"id": "a:4-7"}]
-    foreign, found, _, _ = brought({"x": rows}, [about("x", whole=True)])
+    external, found, _, _ = prepared({"x": rows}, [about("x", whole=True)])
 
-    assert foreign.search(["x"], 3, found.chunks.doc_rows).rows.tolist() == [[1, 0, -1]]
-    assert foreign.first_ranks(["x"], [np.array([0])], found.chunks.doc_rows).tolist() == [2]
-    assert found.problems.counts["unmapped_rows"] == 0
+    assert external.search(["x"], 3, found.chunks.doc_rows).rows.tolist() == [[1, 0, -1]]
+    assert external.first_ranks(["x"], [np.array([0])], found.chunks.doc_rows).tolist() == [2]
+    assert found.problems["unmapped_rows"] == 0
 
 
 def test_one_question_that_fails_costs_no_other():
@@ -155,12 +154,12 @@ def test_one_question_that_fails_costs_no_other():
             raise ValueError("a bug\nof theirs")
         return [{"id": "a"}]
 
-    foreign, found, _, _ = brought(answers, [about("x"), about("y")], ks=(1,))
+    external, found, _, _ = prepared(answers, [about("x"), about("y")], ks=(1,))
 
-    assert foreign.search(["x", "y"], 1).rows.tolist() == [[-1], [0]]
-    assert found.problems.counts["failed_questions"] == 1
-    assert found.problems.examples["failed_questions"] == "id-x, ValueError: a bug of theirs"
-    assert found.problems.counts["short_answers"] == 0
+    assert external.search(["x", "y"], 1).rows.tolist() == [[-1], [0]]
+    assert found.problems["failed_questions"] == 1
+    assert found.examples["failed_questions"] == "id-x, ValueError: a bug of theirs"
+    assert found.problems["short_answers"] == 0
 
 
 @pytest.mark.parametrize(
@@ -176,7 +175,7 @@ def test_one_question_that_fails_costs_no_other():
 def test_when_no_question_is_answered_the_cell_says_so(given, said):
     """Zero would be a wrong score and no bad one."""
     with pytest.raises(SettingError, match=rf"told answered none of the 2 questions. The first: {said}"):
-        brought({"x": given, "y": given}, [about("x"), about("y")])
+        prepared({"x": given, "y": given}, [about("x"), about("y")])
 
 
 def test_when_no_row_is_of_these_documents_the_cell_says_so():
@@ -184,7 +183,7 @@ def test_when_no_row_is_of_these_documents_the_cell_says_so():
     with pytest.raises(
         SettingError, match=r"None of the 1 rows that told gave is in these documents.*'z'.*such as a, b"
     ):
-        brought({"x": [{"id": "z"}]}, [about("x")])
+        prepared({"x": [{"id": "z"}]}, [about("x")])
 
 
 def test_it_is_asked_deeper_only_where_a_budget_is_open():
@@ -192,35 +191,34 @@ def test_it_is_asked_deeper_only_where_a_budget_is_open():
     documents = [Document("a", "one " * 3000)]
     rows = [{"id": f"a:{4 * i}-{4 * i + 3}"} for i in range(250)]
     answers = {"x": rows, "y": [{"id": "a"}] * 500, "z": rows[:30]}
-    _, found, told, _ = brought(
+    _, found, told, _ = prepared(
         lambda q, k: answers[q][:k], [about("x"), about("y"), about("z")], documents=documents
     )
 
     # x gives a token a row, so it is asked to its end; y gives copies, and once it has more rows than there are chunks no more are asked for.
     assert [k for _, k in told.asked] == [100, 200, 400]
     assert [questions for questions, _ in told.asked[:3]] == [["x", "y", "z"], ["x", "y"], ["x", "y"]]
-    assert found.problems.counts["rows"] == 250 + 400 + 30
+    assert found.problems["rows"] == 250 + 400 + 30
     assert MOST_ROWS == 1600
 
 
 def test_a_given_depth_is_asked_once():
     """Who asks for 20 rows gets what 20 rows are worth; fewer than k can't be."""
     rows = [{"id": f"a:{i}-{i + 1}"} for i in range(4)]
-    _, found, told, _ = brought({"x": rows}, [about("x")], depth=3)
+    _, found, told, _ = prepared({"x": rows}, [about("x")], depth=3)
 
     assert told.asked == [(["x"], 3)]
-    assert found.problems.counts["surplus_rows"] == 1
+    assert found.problems["surplus_rows"] == 1
     with pytest.raises(SettingError, match=r"retriever.depth is 1, and k goes to 2"):
-        brought({"x": rows}, [about("x")], depth=1)
+        prepared({"x": rows}, [about("x")], depth=1)
 
 
 def test_nothing_is_called_out_of_the_index_that_nobody_knows():
     """What did not come back was not retrieved; only evidence in a document that is not there can't be reached."""
     gone = Question("gone", "y", (Evidence("not here", 0, 3),))
     questions = [about("x"), gone]
-    foreign, found, _, metrics = brought({"x": [{"id": "b"}], "y": [{"id": "b"}]}, questions)
-    scores = metrics.score(
-        "span", questions, foreign.search(["x", "y"], 1), found.chunks, found.tokens, [1], lambda _: np.zeros(2, np.int64), None, "recall_at_1"
+    external, found, _, metrics = prepared({"x": [{"id": "b"}], "y": [{"id": "b"}]}, questions)
+    scores = score_all(metrics, "span", questions, external.search(["x", "y"], 1), found.chunks, found.tokens, [1], lambda _: np.zeros(2, np.int64), None, "recall_at_1"
     )  # fmt: skip
 
     assert scores.cause == ("not_retrieved", "not_in_index")

@@ -1,0 +1,121 @@
+"""The settings of a cell: each group's, the class that an option names, and the object that it makes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from harness.errors import HarnessError, SettingError
+
+# In the order in which their mistakes are told.
+_GROUPS = ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one group. Equal settings are equal, whatever configuration they come from."""
+
+    text: str
+    node: DictConfig = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, config: DictConfig, group: str) -> Settings:
+        """Those of ``group``, resolved. Raises ``SettingError`` when they refer to something that is not there."""
+        try:
+            content = OmegaConf.to_container(config[group], resolve=True)
+        except OmegaConfBaseException as error:
+            raise SettingError(
+                f"The settings of {group} can't be read: {str(error).splitlines()[0]}", key=group
+            ) from error
+        return cls(json.dumps(content, sort_keys=True), DictConfig(content))
+
+    def make(self) -> Any:
+        """A new object of the class that ``_target_`` names. What its constructor raises is raised without Hydra's wrapping."""
+        try:
+            return instantiate(self.node)
+        except InstantiationException as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, HarnessError):
+                cause = cause.__cause__
+            raise cause or SettingError(
+                f"{self.node.get('_target_')} can't be made with these settings: {error.__cause__ or error}. Correct the option's "
+                "file or the class."
+            ) from None
+
+
+def new(config: DictConfig, group: str) -> Any:
+    """The object of one group, new. Raises what its constructor has to say."""
+    return Settings.of(config, group).make()
+
+
+def check_settings(configs: Mapping[int, DictConfig]) -> dict[int, HarnessError]:
+    """Makes every component once, before a document is read or a weight is loaded; the first mistake in each of ``configs`` that has one."""
+    known: dict[Settings, HarnessError | None] = {}
+    wrong = {}
+    for i, config in configs.items():
+        try:
+            for group in _GROUPS:
+                class_of(config, group)
+                _check(Settings.of(config, group), known)
+        except HarnessError as error:
+            wrong[i] = error
+    return wrong
+
+
+def _check(settings: Settings, known: dict[Settings, HarnessError | None]) -> None:
+    """The cells of a sweep share most of their settings, so each is tried once."""
+    if settings not in known:
+        known[settings] = None
+        try:
+            settings.make()
+        except HarnessError as error:
+            known[settings] = error
+    if (mistake := known[settings]) is not None:
+        raise mistake
+
+
+def cut_offs(config: DictConfig) -> list[int]:
+    """``k`` as ascending distinct numbers. Raises ``SettingError`` for anything but whole numbers of at least 1."""
+    given = OmegaConf.to_object(config.k) if OmegaConf.is_list(config.k) else [config.k]
+    ks = [given] if not isinstance(given, list) else given
+    wrong = [k for k in ks if not isinstance(k, int) or isinstance(k, bool) or k < 1]
+    if wrong or not ks:
+        shown = ", ".join(map(str, wrong)) or "empty"
+        raise SettingError(
+            f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k"
+        )
+    return sorted(set(ks))
+
+
+def class_of(config: DictConfig, group: str) -> type:
+    """The class that is the group's ``_target_``. Raises ``SettingError`` when it is missing, or its module can't be imported."""
+    settings = config[group]
+    if not OmegaConf.is_dict(settings) or settings.get("_target_") is None:
+        raise SettingError(
+            f"{group}._target_ is missing. The option's file must hold settings, one a line, and among them _target_: package.module.Class.",
+            key=f"{group}._target_",
+        )
+    target = str(settings["_target_"])
+    module, _, name = target.rpartition(".")
+    try:
+        found = getattr(import_module(module), name)
+    except Exception as error:  # the module may be a user's own, and fail in any way
+        raise SettingError(
+            f"{group}._target_ is {target}, which can't be loaded ({type(error).__name__}: {error}). It must be package.module.Class, "
+            "importable from here (installed, or in a folder on PYTHONPATH).",
+            key=f"{group}._target_",
+        ) from error
+    if not isinstance(found, type):
+        raise SettingError(
+            f"{group}._target_ is {target}, which is not a class. It must be package.module.Class.",
+            key=f"{group}._target_",
+        )
+    return found
