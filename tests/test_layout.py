@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import sys
+import tomllib
 from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -95,6 +99,32 @@ def test_few_modules_stand_at_the_top():
 
     assert len(top) <= 16
     assert top - BASE == {"__main__", "cache", "compare", "doctor", "gate", "pick", "report", "verify"}
+
+
+def test_every_imported_package_is_declared():
+    """What only comes along with another package may be gone with its next release."""
+    project = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [name for names in project["optional-dependencies"].values() for name in names]
+    declared = {normal(re.split(r"[<>=\[ ]", name)[0]) for name in [*project["dependencies"], *extras]}
+    used = set()
+    for path in [*MODULES.values(), *(TOP / "hydra_plugins").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                used |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                used.add(node.module.split(".")[0])
+    distributions = packages_distributions()
+    others = used - sys.stdlib_module_names - {"harness", "hydra_plugins"}
+    undeclared = {
+        name for name in others if not declared & {normal(d) for d in distributions.get(name, [name])}
+    }
+
+    assert undeclared == set()
+
+
+def normal(name: str) -> str:
+    """A distribution's name as pip compares names."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_conf_mirrors_harness():
