@@ -9,18 +9,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from omegaconf import DictConfig
-from rich.cells import cell_len
 
 from harness.cli import compose
 from harness.cli.run import run_command
-from harness.cli.say import say, say_all, width, wrapped
+from harness.cli.say import say, say_all, wrapped
 from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.store import checking, upkeep
 from harness.store.upkeep import Kept
+from harness.view.table import Head, TextTable
 
 LABELS = {upkeep.RANKINGS: "rankings", upkeep.TOKENS: "token maps"}
-_HEAD = ("embeddings", "role", "window", "texts", "MB", "days idle")
+_HEADS = [
+    Head("embeddings", left=True),
+    Head("role", left=True),
+    *map(Head, ("window", "texts", "MB", "days idle")),
+]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,25 +98,12 @@ def _pruned(cache: Path, gone: Sequence[Kept], days: int) -> Iterator[str]:
         yield f"nothing was idle for {days} {'day' if days == 1 else 'days'}; {_free(cache)}"
 
 
-def _table(items: Sequence[Kept], others: Sequence[tuple[str, int, int]]) -> Iterator[str]:
-    """Embeddings line by line, everything else summed up; a name too long for the line stands on one of its own."""
+def _table(items: Sequence[Kept], others: Sequence[tuple[str, int, int]]) -> list[str]:
+    """Embeddings line by line, everything else summed up."""
     rows = [_row(item, name) for item, name in _named(items)]
     rest = [_sum(label, [item for item in items if item.kind == kind]) for kind, label in LABELS.items()]
     rest += [(label, "", "", f"{number:,}", _mb(size), "") for label, number, size in others]
-    rows += [row for row in rest if row is not None]
-    sizes = [max(len(row[i]) for row in [_HEAD, *rows]) for i in range(1, len(_HEAD))]
-    room = width() - sum(size + 2 for size in sizes)
-    longest = min(room, max(cell_len(row[0]) for row in [_HEAD, *rows]))
-    for name, *values in [_HEAD, *rows]:
-        # Only the role is a word; numbers end below one another.
-        role, *numbers = (
-            v.ljust(size) if i == 0 else v.rjust(size)
-            for i, (v, size) in enumerate(zip(values, sizes, strict=True))
-        )
-        if cell_len(name) > longest:
-            yield name
-            name = ""  # noqa: PLW2901 - its numbers follow on the next line
-        yield "  ".join([name + " " * (longest - cell_len(name)), role, *numbers]).rstrip()
+    return TextTable(_HEADS, [*rows, *(row for row in rest if row is not None)]).lines()
 
 
 def _named(items: Sequence[Kept]) -> Iterator[tuple[Kept, str]]:

@@ -28,7 +28,7 @@ from harness.results.cells import SCHEMA
 from harness.results.scores import scored_under
 from harness.verdict.change import Change, Outcome, change
 from harness.verdict.clusters import cluster_ids
-from harness.view import gate as words
+from harness.view import recorded as words
 
 EXIT: Mapping[Outcome, int] = {"no worse": 0, "regression": 1, "undecided": 3}
 NOT_COMPARABLE = 2
@@ -75,12 +75,12 @@ def _run(path: Path, given: Words) -> int:
         gated = _gated(recorded, margin, min_effect)
     except _NotComparableError as error:
         say_all(wrapped(f"Not comparable: {error}", "", ""))
-        _write(config, words.markdown_not_comparable(path, str(error)))
+        _write(config, words.gate_not_comparable(path, str(error)))
         return NOT_COMPARABLE
-    said = words.sentences(gated.change, recorded.recorded, margin, gated.lost, gated.new)
+    said = words.gate_sentences(gated.change, recorded.recorded, margin, gated.lost, gated.new)
     say_all([line for sentence in said for line in wrapped(sentence, "", "")])
-    say_all(words.table(gated.worst))
-    _write(config, words.markdown(path, said, gated.worst))
+    say_all(words.gate_table(gated.worst))
+    _write(config, words.gate_markdown(path, said, gated.worst))
     if gated.change.outcome == "undecided" and config.gate.undecided == "pass":
         return 0
     return EXIT[gated.change.outcome]

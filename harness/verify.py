@@ -28,7 +28,7 @@ from harness.errors import SettingError
 from harness.results.cells import SCHEMA
 from harness.results.clusters import about_questions
 from harness.view import notes
-from harness.view import verify as words
+from harness.view import recorded as words
 
 PARITY, NOT_IN_PARITY, NOT_COMPARABLE = 0, 1, 2
 _USAGE = "python -m harness.verify production.yaml url=http://127.0.0.1:8000/search (or target=package.module:function)"
@@ -69,11 +69,10 @@ def _run(path: Path, given: Words) -> int:
         say_all(wrapped(f"Not comparable: {error}", "", ""))
         return NOT_COMPARABLE
     in_parity = found.share("in_order") >= min_equal or found.change.outcome == "no worse"
-    said = words.sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
+    said = words.parity_sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
     said += words.moved(found, float(recorded.recorded["score"]))
     say_all([line for sentence in said for line in wrapped(sentence, "", "")])
-    say_all(words.table(found))
-    say_all(words.differing(found))
+    say_all(words.parity_table(found))
     if wrong:
         say_all(["", *wrapped(wrong, "! ", "  ")])
     return PARITY if in_parity else NOT_IN_PARITY

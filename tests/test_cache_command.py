@@ -93,7 +93,7 @@ def test_names_are_never_cut(said, tmp_path):
     assert LONG in lines
     assert all(cell_len(line) <= 80 for line in lines if line != LONG)
     assert len({cell_len(line) for line in lines if line != LONG}) == 1
-    assert [line.split()[-1] for line in lines] == ["idle", LONG, "0", "0", "412"]
+    assert [line.split()[-1] for line in lines if set(line) != {"-"}] == ["idle", LONG, "0", "0", "412"]
     assert "1,234" in out
 
 

@@ -99,9 +99,7 @@ def test_another_metric_is_marked():
     found = compared(replace(given, cells=cells), metric="recall_at_3")
 
     assert found.post_hoc
-    assert "recall_at_3 (chosen after seeing the results) over 40 questions decides" in list(
-        comparison(found)
-    )
+    assert "recall_at_3 (post hoc) over 40 questions decides" in list(comparison(found))
     with pytest.raises(SettingError, match="Did you mean recall_at_5"):
         compared(given, metric="recall_at_50")
 
@@ -188,7 +186,7 @@ def test_what_runs_today_stands_beside():
     # First: 20 questions of +0.5 and four of −0.5, of 40. Second: 19 of −0.5, one of +0.25, four of +0.5.
     assert found.to_baseline["a · 1"].value == pytest.approx((10 - 2) / 40)
     assert found.to_baseline["b · 1"].value == pytest.approx((-9.5 + 0.25 + 2) / 40)
-    assert any(line.startswith("  a · 1  +20.0 points") for line in lines)
+    assert any(line.startswith("a · 1  +20.0 points") for line in lines)
     assert any("−18.1 points" in line for line in lines)
 
 
@@ -204,7 +202,7 @@ def test_the_command(swept):
     done = swept.run("chunk 16", "chunk 32", "metric=complete_at_1", module="harness.compare")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert "complete_at_1 (chosen after seeing the results) over 5 questions decides" in lines
+    assert "complete_at_1 (post hoc) over 5 questions decides" in lines
     assert all(cell_len(line) <= 80 for line in lines)
     runs = [
         json.loads(file.read_text())["run_id"] for file in sorted(swept.root.glob("outputs/*/*/*/run.json"))

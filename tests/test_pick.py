@@ -180,8 +180,8 @@ def test_the_gate_passes_where_nothing_changed(picked):
     run = gate(place, "output=gate.md")
 
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.startswith("Shown to be no worse")
-    assert (place.root / "gate.md").read_text().startswith("### Retrieval gate: Shown to be no worse")
+    assert run.stdout.startswith("Not worse by more than 3.0 points: ")
+    assert (place.root / "gate.md").read_text().startswith("### Retrieval gate: Not worse by more")
 
 
 def test_the_gate_fails_where_pages_are_gone(picked, tmp_path):
@@ -258,7 +258,7 @@ def test_a_choice_is_confirmed_on_questions_that_it_never_saw(tmp_path):
     assert place.sweep("-m", "chunk=128,512", "corpus=handbook", "tracker=none").returncode == 0
     first, second = (pick(place, f"confirm.file={tmp_path / 'confirm.jsonl'}") for _ in range(2))
 
-    assert "On 208 questions that nothing was chosen by" in " ".join(first.stdout.split()), first.stderr
+    assert "On 208 held-out questions" in " ".join(first.stdout.split()), first.stderr
     assert "the first look at them" in " ".join(first.stdout.split())
     assert "look number 2 at them" in " ".join(second.stdout.split())
     assert "160 questions that can be scored" in pick(place, f"confirm.file={place.golden}").stderr

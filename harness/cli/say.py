@@ -47,8 +47,8 @@ def complain(text: str) -> None:
 
 
 def width() -> int:
-    """Columns of the terminal; 80 in a pipe."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+    """Columns of the terminal; in a pipe 80, or ``COLUMNS``."""
+    return shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
 
 
 def wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:

@@ -13,6 +13,7 @@ from harness.cli.compose import Composed
 from harness.errors import HarnessError
 from harness.records import Chunks
 from harness.sweep.check import Sweep
+from harness.view.table import Head, TextTable
 
 # Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them again.
 SAMPLE = 16
@@ -33,15 +34,20 @@ def plan(sweep: Sweep, shared: Shared) -> list[str]:
     pending: dict[str, set[str]] = {}
     rates: dict[str, float | HarnessError] = {}
     works = [_work(cell, shared, pending, rates) for cell in sweep.cells]
-    names = sweep.names()
-    size = max(len("cell"), *(len(name) for name in names))
-    lines = ["", f"{'cell':<{size}}  {'chunks':>7}  {'cached':>7}  embedding"]
-    for name, work in zip(names, works, strict=True):
+    rows = []
+    for name, work in zip(sweep.names(), works, strict=True):
         estimate = work.problem if work.seconds is None else duration(work.seconds)
-        lines.append(f"{name:<{size}}  {work.chunks:>7,}  {work.cached:>7,}  {estimate}")
+        rows.append([name, f"{work.chunks:,}", f"{work.cached:,}", estimate])
+    heads = [
+        Head("cell", left=True),
+        Head("chunks"),
+        Head("cached"),
+        Head("embedding", left=True, wraps=True),
+    ]
     total = sum(work.seconds or 0.0 for work in works)
     return [
-        *lines,
+        "",
+        *TextTable(heads, rows).lines(),
         "",
         f"{len(works)} {'cell' if len(works) == 1 else 'cells'}, about {duration(total)} of embedding with the rates measured just now.",
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",

@@ -26,11 +26,10 @@ from harness.sweep.conclude import Conclusion, concluded
 from harness.sweep.provenance import provenance
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
+from harness.view.charts import write_charts
 from harness.view.colors import colors_of
-from harness.view.figures import write_figures
+from harness.view.formats import columns
 from harness.view.leaderboard import leaderboard
-from harness.view.profile import profile
-from harness.view.table import columns
 
 COST = "context_tokens"
 
@@ -133,7 +132,7 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
         )
     )
     if sweep.cells[0].config.profile:
-        say_all(profile(contents))
+        say_all(terminal.profile(contents))
     summary = _summary(sweep, contents, cells.failures, shown, excerpts)
     report = [f"{'Report':<12} {shown.report}"] if shown.report else []
     closing = tracker.close_sweep(handle, opened, summary)
@@ -155,7 +154,7 @@ def _summary(
     note, text = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
-    charts = write_figures(cells, sweep.axes, sweep.primary, sweep.folder / "figures")
+    charts = write_charts(cells, sweep.axes, sweep.primary, sweep.folder / "figures")
     report = [shown.report] if shown.report else []
     names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
     names += ["tags.verdict"] if shown.verdicts else []

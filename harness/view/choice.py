@@ -2,45 +2,65 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
-from rich.cells import cell_len
-
-from harness.cli.say import width
 from harness.decision.decide import Decision
 from harness.decision.holdout import Confirmation
 from harness.verdict import Standing
-from harness.view.table import short
-from harness.view.verdict_words import limits, points, verdict_words
+from harness.view.formats import (
+    counted,
+    figure,
+    in_brackets,
+    limits,
+    limits_in_points,
+    points,
+    short,
+    status_text,
+)
+from harness.view.table import Head, TextTable
+from harness.view.verdict_words import verdict_words
 
 UNITS = {
     "context_tokens": "tokens of context",
     "query_ms": "ms a query (p95)",
     "index_mb": "MB of index",
-    "truncated_evidence": "of the evidence unseen",
+    "truncated_evidence": "of the evidence truncated",
+}
+# Costs with their headings.
+_COSTS = {
+    "context_tokens": "tokens",
+    "query_ms": "ms p95",
+    "index_mb": "index MB",
+    "truncated_evidence": "truncated",
 }
 
 
 def table(decision: Decision) -> list[str]:
-    """All cells, best first, with their costs; an arrow marks the one that is taken. Cells that miss a constraint stand last.
+    """All cells with their costs, best first; an arrow marks the choice.
 
-    What the terminal has no room for is left out from the right.
+    Cells that miss a constraint stand last. Where the line has no room, intervals are left out; names and
+    costs stay.
     """
     taken = decision.choice.name if decision.choice else None
     standings = {s.name: s for s in decision.verdict.standings} if decision.verdict else {}
     outside = [cell.name for cell in decision.sweep.cells if cell.name not in standings]
-    today = [f"to {decision.baseline.name}"] if decision.baseline else []
-    rows = [["", "cell", short(decision.metric), "95%", *today, "verdict", *_COSTS]]
+    heads = [
+        Head("", left=True),
+        Head("cell", left=True),
+        Head(short(decision.metric)),
+        Head("95%", optional=True),
+    ]
+    if decision.baseline:
+        heads.append(Head(f"to {decision.baseline.name}", optional=True))
+    heads += [Head("verdict", left=True, wraps=True), *map(Head, (*_COSTS.values(), "k"))]
+    rows = []
     for name in [*standings, *outside]:
         score, interval, verdict = _scores(decision, name, standings.get(name))
         against = [_to_baseline(decision, name)] if decision.baseline else []
+        costs = [figure(key, decision.costs[name][key], "?") for key in _COSTS]
         mark = "→" if name == taken else ""
-        rows.append([mark, name, score, interval, *against, verdict, *_figures(decision, name)])
-    sizes = [max(cell_len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    shown = [i for i in range(len(sizes)) if i < 3 or sum(sizes[: i + 1]) + 2 * i <= width()]
-    lines = ["  ".join(_padded(row[i], sizes[i], left=i == 1) for i in shown).rstrip() for row in rows]
-    return [lines[0], "-" * max(map(cell_len, lines)), *lines[1:]]
+        rows.append([mark, name, score, interval, *against, verdict, *costs, str(decision.k[name])])
+    return TextTable(heads, rows, name=1).lines()
 
 
 def reasons(decision: Decision) -> list[str]:
@@ -58,26 +78,18 @@ def reasons(decision: Decision) -> list[str]:
     ]
 
 
-_COSTS = ("tokens", "ms p95", "index MB", "unseen", "k")
-
-
-def _figures(decision: Decision, name: str) -> list[str]:
-    """The costs; of a retriever with chunks of its own not all are known."""
-    forms = {"context_tokens": ".0f", "query_ms": ".1f", "index_mb": ".1f", "truncated_evidence": ".1%"}
-    costs = {key: decision.costs[name][key] for key in forms}
-    shown = ["?" if math.isnan(value) else format(value, forms[key]) for key, value in costs.items()]
-    return [*shown, str(decision.k[name])]
-
-
 def confirmed(found: Confirmation) -> str:
     """What the choice scores on questions that nothing was chosen by."""
-    between = f" ({limits(found.score)})" if limits(found.score) else ""
-    look = (
-        "the first look at them"
-        if found.looks == 1
-        else f"look number {found.looks} at them: each one more makes them less of a test"
-    )
-    return f"On {found.questions:,} questions that nothing was chosen by, it scores {short(found.metric)} {found.score.value:.3f}{between}; {look}."
+    score = f"{short(found.metric)} {found.score.value:.3f}{in_brackets(limits(found.score))}"
+    look = "This was the first look at them."
+    if found.looks > 1:
+        look = f"This was look number {found.looks} at them: each further look makes them less of a test."
+    return f"On {counted(found.questions, 'held-out question')}, it scores {score}. {look}"
+
+
+def follow_up(files: Sequence[str], again: str) -> list[str]:
+    """What was written, and how to use it."""
+    return [f"{'Wrote':<10} {' and '.join(files)}", f"{'Run again':<10} {again}"]
 
 
 def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[str, str, str]:
@@ -85,15 +97,15 @@ def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[s
         cell = decision.sweep.cell(name)
         over = ", ".join(f"{key} too high" for key in decision.misses.of_cell[name])
         return f"{cell.metric(decision.metric):.3f}", "", over
-    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status
+    status = status_text(standing.status)
+    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), status
 
 
 def _to_baseline(decision: Decision, name: str) -> str:
     difference = decision.to_baseline.get(name)
     if difference is None:
         return "today" if decision.baseline and name == decision.baseline.name else ""
-    between = limits(difference, scale=100, digits=1)
-    return f"{100 * difference.value:+.1f}".replace("-", "−") + (f" ({between})" if between else "")
+    return points(difference.value, sign=True).split()[0] + in_brackets(limits_in_points(difference))
 
 
 def _today(decision: Decision) -> list[str]:
@@ -104,21 +116,23 @@ def _today(decision: Decision) -> list[str]:
     difference = decision.to_baseline.get(choice.name)
     if difference is None:
         return [f"{base.name} is what you have: keep it. No production file is written."]
-    by = f"{points(difference.value, sign=True)}"
-    between = limits(difference, scale=100, digits=1)
-    by += f" (95%: {between})" if between else ""
+    by = points(difference.value, sign=True) + in_brackets(limits_in_points(difference), "95%: ")
+    against = f"Against {base.name}, which runs today, it is"
     if decision.change == "better":
-        return [f"Against {base.name}, which runs today, it is shown to be better: {by}."]
+        return [f"{against} shown to be better: {by}."]
+    worse = _not_worse(decision)
     if decision.change == "cheaper":
-        return [f"Against {base.name}, which runs today, it is cheaper and shown to be no worse: {by}."]
+        return [f"{against} cheaper and {worse}: {by}."]
     return [
-        f"Keep what you have: against {base.name} it is not shown to be better, nor cheaper and no worse ({by}). No production file is written."
+        f"Keep what you have: {base.name} runs today.",
+        f"{choice.name} is neither shown to be better, nor both cheaper and {worse}.",
+        f"The difference is {by}. No production file is written.",
     ]
 
 
-def _padded(text: str, size: int, *, left: bool) -> str:
-    blank = " " * (size - cell_len(text))
-    return text + blank if left else blank + text
+def _not_worse(decision: Decision) -> str:
+    margin = decision.verdict.margin if decision.verdict else 0
+    return f"not worse by more than {points(margin)}"
 
 
 def _why(decision: Decision) -> str:
@@ -126,54 +140,48 @@ def _why(decision: Decision) -> str:
     if choice is None:
         return ""
     # What is the best here need not be better than what runs.
-    take = "Of these cells alone it would be" if decision.change == "keep" else "Take"
-    taken = next(s for s in standings if s.name == choice.name)
+    take = f"{'Of these cells alone it would be' if decision.change == 'keep' else 'Take'} {choice.name}"
     if choice.reason == "cheaper" and choice.saved:
-        own, best = decision.costs[choice.name][choice.saved], decision.costs[choice.best][choice.saved]
-        at_most = f" (by {points(taken.to_best.lo)} at most)" if taken.to_best.lo is not None else ""
-        return (
-            f"{take} {choice.name}: it needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}, and is shown to lose less than "
-            f"{points(decision.verdict.margin if decision.verdict else 0)} to {choice.best}{at_most}."
-        )
-    if choice.reason == "winner":
-        return f"{take} {choice.name}: every other configuration is ruled out, and no cheaper one is shown to come close enough."
-    if choice.reason == "equal":
-        return f"{take} {choice.name}: the results are the same, and it costs the least."
-    if choice.reason == "only one":
-        return f"{take} {choice.name}: no other configuration {'meets the constraints' if decision.limits else 'was compared'}."
-    return f"{take} {choice.name}: it is the best observed, and nothing cheaper is shown to be no worse."
+        lo = next(s for s in standings if s.name == choice.name).to_best.lo
+        at_most = f" ({points(lo)} at most)" if lo is not None else ""
+        saved = _saved(decision, choice.name, choice.saved)
+        return f"{take}: it needs {saved}, and is {_not_worse(decision)} than {choice.best}{at_most}."
+    alone = "meets the constraints" if decision.limits else "was compared"
+    reasons = {
+        "winner": "every other configuration is ruled out, and no cheaper one is shown to come close enough",
+        "equal": "the results are the same, and it costs the least",
+        "only one": f"no other configuration {alone}",
+    }
+    best = f"it is the best observed, and nothing cheaper is shown to be {_not_worse(decision)}"
+    return f"{take}: {reasons.get(choice.reason, best)}."
 
 
 def _costs_less(decision: Decision) -> list[str]:
     choice = decision.choice
     if choice is None or choice.cheaper_in_play is None or choice.saved is None:
         return []
-    own, best = (
-        decision.costs[choice.cheaper_in_play][choice.saved],
-        decision.costs[choice.best][choice.saved],
-    )
-    cheaper = f"{choice.cheaper_in_play} needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}"
+    cheaper = f"{choice.cheaper_in_play} needs {_saved(decision, choice.cheaper_in_play, choice.saved)}"
     if choice.required_sample_size is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
     asked = decision.verdict.questions if decision.verdict else 0
-    more = max(0, choice.required_sample_size - asked)
-    return [f"{cheaper}; about {more:,} more questions would be needed to justify it."]
+    more = counted(max(0, choice.required_sample_size - asked), "more question")
+    return [f"{cheaper}; about {more} would be needed to justify it."]
+
+
+def _saved(decision: Decision, name: str, cost: str) -> str:
+    """``485 instead of 1,013 tokens of context``."""
+    best = decision.choice.best if decision.choice else name
+    return f"{decision.costs[name][cost]:,.0f} instead of {decision.costs[best][cost]:,.0f} {UNITS[cost]}"
 
 
 def _none_meets(decision: Decision) -> str:
-    wanted = _listed(decision.limits)
     nearest = decision.misses.nearest
     if nearest is None:
         return "No configuration was scored."
-    over = decision.misses.of_cell[nearest]
-    has = " and ".join(f"{value:,.3g} {UNITS[key]}" for key, value in over.items())
+    has = _figures(decision.misses.of_cell[nearest], " and ", ",.3g")
+    wanted = _figures(decision.limits, ", ", ",.6g", "at most ")
     return f"No configuration meets the constraints ({wanted}). {nearest} comes nearest, with {has}."
 
 
-def _listed(limits_: Mapping[str, float]) -> str:
-    return ", ".join(f"at most {most:,.6g} {UNITS[key]}" for key, most in limits_.items())
-
-
-def follow_up(files: Sequence[str], again: str) -> list[str]:
-    """What was written, and how to use it."""
-    return [f"{'Wrote':<10} {' and '.join(files)}", f"{'Run again':<10} {again}"]
+def _figures(costs: Mapping[str, float], link: str, form: str, before: str = "") -> str:
+    return link.join(f"{before}{value:{form}} {UNITS[key]}" for key, value in costs.items())

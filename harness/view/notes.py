@@ -1,26 +1,49 @@
-"""Sentences about cells that stand in several places: under the table, on a run's page, in the leaderboard."""
+"""What to know before believing scores: sentences about cells, questions and a whole sweep."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# Below this share of unseen tokens a cell is not worth a warning.
+import numpy as np
+
+from harness.results.finished import FinishedSweep
+from harness.verdict import Verdict
+from harness.view.formats import NAMED, counted, listed
+
+# Below this share of truncated tokens a cell is not worth a warning.
 NOTABLE_SHARE = 0.001
 # With fewer questions a single one moves a mean by more than most differences between cells.
 FEW_QUESTIONS = 50
+# An interval over fewer documents says nothing of other documents.
+FEW_DOCUMENTS = 30
+# Below this share of what exact search finds, a cell's loss may be its index's.
+_NOTABLE_LOSS = 0.99
+# How the figures of a retriever that returns its own chunks are said, and what they lead to.
+_PROBLEMS = {
+    "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
+    "unmapped_rows": "{n} of {rows} rows are in no document and count as not relevant ({example})",
+    "ambiguous_rows": "{n} rows have a text that stands in several places; the first was taken ({example})",
+    "duplicate_rows": "{n} rows came back twice in one answer ({example})",
+    "malformed_rows": "{n} rows have a field of a wrong type ({example})",
+    "bad_scores": "{n} scores are not numbers; the order of the rows counts ({example})",
+    "surplus_rows": "{n} rows exceeded the requested number and were cut off ({example})",
+    "short_answers": "{n} answers hold fewer rows than the largest k ({example})",
+}
 
 
 def truncation(name: str, content: Mapping[str, Any]) -> str | None:
-    """What share of the text no vector saw, or None when the model read (almost) everything."""
+    """What share of the text and the evidence was truncated, or None when it is next to nothing."""
     health = content["health"]
     if not health["truncated_tokens"] >= NOTABLE_SHARE:  # nan where it is not known
         return None
     window = content["model"].get("window")
-    reads = f" (it reads {window} tokens at a time)" if window else ""
+    most = f" of {window} tokens" if window else ""
     return (
-        f"{name}: no vector saw {health['truncated_tokens']:.1%} of the text and {health['truncated_evidence']:.1%} of the evidence; "
-        f"{int(health['truncated_chunks'])} of {int(health['chunks'])} chunks are longer than the model reads{reads}."
+        f"{name}: {health['truncated_tokens']:.1%} of the text and {health['truncated_evidence']:.1%} of the "
+        f"evidence are truncated: beyond the model's maximum sequence length{most}. "
+        f"{int(health['truncated_chunks'])} of {counted(int(health['chunks']), 'chunk')} are longer."
     )
 
 
@@ -30,8 +53,9 @@ def rounding(name: str, content: Mapping[str, Any]) -> str | None:
     if not count:
         return None
     return (
-        f"{name}: embeddings kept as float16 are rounded; for {count} of {sum(content['questions'].values())} questions exact ones might "
-        "bring other first rows. cache_dtype=float32 settles them."
+        f"{name}: embeddings cached as float16 are rounded. For {count} of "
+        f"{counted(sum(content['questions'].values()), 'question')} exact ones might rank other rows first. "
+        "cache_dtype=float32 avoids it."
     )
 
 
@@ -41,13 +65,9 @@ def precision(name: str, content: Mapping[str, Any]) -> str | None:
     if agreement is None:
         return None
     return (
-        f"{name}: computed in {content['model']['precision']}; on a sample its vectors agree with exact ones only to a cosine of "
-        f"{agreement:.3f}, which changes rankings. precision=float32 beside it shows what that costs."
+        f"{name}: computed in {content['model']['precision']}; on a sample, its vectors have a cosine of "
+        f"only {agreement:.3f} to exact ones, which changes rankings. precision=float32 shows what it costs."
     )
-
-
-# Below this share of what exact search finds, a cell's loss may be its index's.
-_NOTABLE_LOSS = 0.99
 
 
 def approximate(name: str, content: Mapping[str, Any]) -> str | None:
@@ -59,26 +79,13 @@ def approximate(name: str, content: Mapping[str, Any]) -> str | None:
     key = next((key for key in ("ef", "candidates") if key in content["config"]["index"]), "")
     more = f"a larger index.{key} or " if key else ""
     return (
-        f"{name}: index={index} brings only {recall:.1%} of the first rows that exact search finds. What is lost there is the index's "
-        f"fault and not the model's: compare with {more}index=exact before judging."
+        f"{name}: index={index} finds only {recall:.1%} of the first rows that exact search finds. "
+        f"The index loses them, not the model: compare with {more}index=exact before judging."
     )
 
 
-# How the figures of a retriever with chunks of its own are said, and what they lead to.
-_WRONG = {
-    "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
-    "unmapped_rows": "{n} of {rows} rows are in no document; they keep their place and count as not relevant ({example})",
-    "ambiguous_rows": "the text of {n} rows stands in several places, and the first was taken ({example}); an id or offsets would tell",
-    "duplicate_rows": "{n} rows came back twice in one answer ({example})",
-    "malformed_rows": "{n} rows have a field of a wrong type ({example})",
-    "bad_scores": "{n} scores are no numbers; the order of the rows counts ({example})",
-    "surplus_rows": "{n} rows were more than asked for and were cut off ({example})",
-    "short_answers": "{n} answers hold fewer rows than the largest k ({example})",
-}
-
-
 def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
-    """What was wrong with the answers of a retriever that brings its own chunks, or None."""
+    """What was wrong with the answers of a retriever that returns its own chunks, or None."""
     health, remarks = content["health"], content.get("remarks", {})
     figures = {
         "rows": f"{int(health.get('rows', 0)):,}",
@@ -86,10 +93,14 @@ def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
     }
     said = [
         text.format(n=f"{int(health[key]):,}", example=f"for instance {remarks[key]}", **figures)
-        for key, text in _WRONG.items()
+        for key, text in _PROBLEMS.items()
         if health.get(key) and key in remarks
     ]
     return f"{name}: {'; '.join(said)}." if said else None
+
+
+# What there may be to say of a cell.
+OF_CELLS = (truncation, rounding, precision, approximate, own_chunks)
 
 
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -101,36 +112,90 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     count = max(questions.values())
     if count < FEW_QUESTIONS:
         lines.append(
-            f"Only {count} questions: one more or less that is found moves a cell by {100 / count:.0f} points."
+            f"Only {counted(count, 'question')}: one more or less that is found moves a cell by "
+            f"{100 / count:.0f} points."
         )
     if len(questions) > 1:
         lines.append(
-            f"The table speaks of the {questions['span']} questions with spans; the {questions['document']} about whole documents "
-            "are scored apart (document_... in result.json and MLflow)."
+            f"The table speaks of the {counted(questions['span'], 'question')} with spans. "
+            f"The {questions['document']:,} about whole documents are "
+            "scored apart (document_... in result.json and MLflow)."
         )
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
-        noun = "label does" if missing == 1 else "labels do"
         kept = any(content["config"]["golden"].get("keep_lost") for content in contents)
-        fate = (
-            ("counts" if missing == 1 else "count") + " as not found"
-            if kept
-            else ("keeps its question" if missing == 1 else "keep their questions") + " out of every score"
+        one = missing == 1
+        counts, keeps, does = (
+            ("counts", "keeps its question", "does") if one else ("count", "keep their questions", "do")
         )
-        lines.append(f"{missing} {noun} not stand in the documents as written and {fate}.")
+        fate = f"{counts} as not found" if kept else f"{keeps} out of every score"
+        lines.append(f"{counted(missing, 'label')} {does} not stand in the documents as written and {fate}.")
     return lines
-
-
-# What there may be to say of a cell.
-OF_CELLS = (truncation, rounding, precision, approximate, own_chunks)
 
 
 def cell_note(name: str, content: Mapping[str, Any], primary: str) -> str:
     """The Markdown of a cell's page: the deciding metric, then what to know before believing it."""
     kind, count = next(iter(content["questions"].items()))
-    lines = [f"**{name}**: {primary} {content['metrics'][primary]:.3f} over {count} {kind} questions."]
+    lines = [
+        f"**{name}**: {primary} {content['metrics'][primary]:.3f} over {counted(count, f'{kind} question')}."
+    ]
     lines += [f"⚠ {warning}" for about in OF_CELLS if (warning := about(name, content))]
     lines += about_questions([content])
     causes = ", ".join(f"{cause} {n}" for cause, n in content["diagnosis"].items())
     lines.append(f"Diagnosis (suspicions, not findings): {causes}.")
     return "\n\n".join(lines)
+
+
+def about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
+    """What the questions can't tell: few documents, clusters, synthetic ones, lost labels."""
+    if not sweep.cells:
+        return []
+    lines = []
+    count = documents(sweep)
+    if 0 < count < FEW_DOCUMENTS:
+        lines.append(
+            f"The questions are about {counted(count, 'document')}: intervals speak of more questions "
+            "about these, not of other documents."
+        )
+    if verdict is not None and verdict.method == "cr2":
+        lines.append(
+            "Questions about the same text are not independent: these weigh like "
+            f"{verdict.effective_clusters:.0f} texts. The intervals are wide and rest on an approximation."
+        )
+    sources = sweep.cells[0].questions["source"]
+    synthetic = int(np.count_nonzero(sources == "synthetic"))
+    if synthetic:
+        share = (
+            "All questions"
+            if synthetic == len(sources)
+            else f"{synthetic:,} of {counted(len(sources), 'question')}"
+        )
+        lines.append(
+            f"{share} were written by a model from the documents: "
+            "they use the documents' words more than users do. "
+            "They rank configurations; they don't predict how many of your users find what they need."
+        )
+    return lines + about_questions([cell.content for cell in sweep.cells])
+
+
+def about_cells(sweep: FinishedSweep) -> list[str]:
+    """What is to be known of single configurations and of failures, the first few in full."""
+    warnings: list[str] = []
+    for about in OF_CELLS:
+        said = [text for cell in sweep.cells if (text := about(cell.name, cell.content))]
+        warnings += said[:NAMED]
+        if len(said) > NAMED:
+            warnings.append(
+                f"The same holds, more or less, for {counted(len(said) - NAMED, 'more configuration')}."
+            )
+    failed = [str(failure["name"]) for failure in sweep.failures]
+    if failed:
+        total = counted(len(failed) + len(sweep.cells), "configuration")
+        warnings.append(f"{len(failed)} of {total} failed: {listed(failed)}.")
+    return warnings
+
+
+def documents(sweep: FinishedSweep) -> int:
+    """How many documents hold the questions' first evidence; blocks (``doc.md#3``) are one document."""
+    clusters = sweep.cells[0].questions["cluster"].tolist() if sweep.cells else []
+    return len({re.sub(r"#\d+$", "", str(cluster)) for cluster in clusters})

@@ -1,123 +1,114 @@
-"""The table of a sweep's cells in plain text, and what its columns mean."""
+"""The table of the terminal: numbers flush right, names whole, as many columns as the line has room for."""
 
 from __future__ import annotations
 
-import math
-import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
-DIM, PLAIN = "\x1b[2m", "\x1b[0m"
+from harness.cli.say import width
+
+# Stands for a name that is too long for its column.
+_LONG = "\ue000"
+_GAP = 2
 
 
-class Column(NamedTuple):
-    """A column of the table: metric, heading, and whether it may decide between different chunkings."""
+class Head(NamedTuple):
+    """A column's heading and layout.
 
-    metric: str
-    heading: str
-    comparable: bool = True
+    ``left``: texts are flush left, otherwise right. ``optional``: left out, from the right, where the line
+    has no room. ``wraps``: broken at blanks before anything is left out. ``dim``: pale on a terminal.
+    """
 
-
-def short(metric: str) -> str:
-    """A metric's name as a heading: ``recall_at_2000_tokens`` is ``recall@2000t``."""
-    return re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
-
-
-def columns(primary: str, k: int, *, same_chunks: bool) -> list[Column]:
-    """The table's columns, the most important first. Row metrics decide only between cells with the same chunks."""
-    chosen = [
-        Column(primary, short(primary)),
-        Column(f"recall_at_{k}", f"recall@{k}"),
-        Column("truncated_evidence", "unseen"),
-        Column("mrr", "mrr", same_chunks),
-        Column(f"context_tokens_at_{k}", f"tokens@{k}"),
-        Column(f"ndcg_at_{k}", f"ndcg@{k}", same_chunks),
-        Column(f"precision_at_{k}", f"prec@{k}", same_chunks),
-    ]
-    return list({column.metric: column for column in chosen}.values())
+    title: str
+    left: bool = False
+    optional: bool = False
+    wraps: bool = False
+    dim: bool = False
 
 
-class Table(NamedTuple):
-    """The lines of a table, and which columns it has room for."""
+class TextTable:
+    """Rows of texts below their headings, as wide as the terminal; in a pipe 80 columns, or ``COLUMNS``.
 
-    lines: list[str]
-    columns: list[Column]
+    The column at place ``name`` is never cut: a name that is too long stands on a line of its own.
+    ``shown`` are the places of the columns that the line has room for.
+    """
 
+    def __init__(self, heads: Sequence[Head], rows: Sequence[Sequence[str]], *, name: int = 0) -> None:
+        self.heads, self.rows, self.name = heads, rows, name
+        self.limit = width()
+        columns = [[head.title, *(row[i] for row in rows)] for i, head in enumerate(heads)]
+        self._full = [max(map(cell_len, texts)) for texts in columns]
+        self._least = [
+            max((cell_len(word) for text in texts for word in text.split()), default=0)
+            if head.wraps
+            else full
+            for head, texts, full in zip(heads, columns, self._full, strict=True)
+        ]
+        self.shown = list(range(len(heads)))
+        for i in reversed(range(len(heads))):
+            if heads[i].optional and self._spare() < 0:
+                self.shown.remove(i)
 
-def table(contents: Sequence[Mapping[str, Any]], shown: Sequence[Column], limit: int) -> Table:
-    """The cells, best first, in at most ``limit`` columns: what does not fit is left out from the right, never a name."""
-    values = [content["metrics"] | content["health"] for content in contents]
-    name_width = max([4, *(cell_len(content["name"]) for content in contents)])
-    chosen: list[tuple[Column, list[str]]] = []
-    used = name_width
-    for column in shown:
-        if any(column.metric not in row for row in values):
-            continue
-        texts = [_text(column.metric, row[column.metric]) + _limits(column.metric, row) for row in values]
-        size = max(map(len, [_heading(column), *texts]))
-        if chosen and used + 2 + size > limit:
-            continue
-        used += 2 + size
-        chosen.append((column, [_heading(column).rjust(size), *(text.rjust(size) for text in texts)]))
-    names = ["cell", *(content["name"] for content in contents)]
-    lines = []
-    for i, name in enumerate(names):
-        padded = name + " " * (name_width - cell_len(name))
-        cells = [_styled(texts[i], dim=not column.comparable) for column, texts in chosen]
-        lines.append("  ".join([padded, *cells]).rstrip())
-    return Table([lines[0], "-" * used, *lines[1:]], [column for column, _ in chosen])
+    def lines(self) -> list[str]:
+        """The headings, a rule, and the rows."""
+        from rich.box import Box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
 
+        sizes = self._sizes()
+        rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n")
+        table = Table(box=rule, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="")
+        for i in self.shown:
+            table.add_column(
+                Text(self.heads[i].title),
+                justify="left" if self.heads[i].left else "right",
+                width=sizes[i],
+                no_wrap=not self.heads[i].wraps,
+                style="dim" if self.heads[i].dim else "",
+                header_style="dim" if self.heads[i].dim else "",
+            )
+        for row in self.rows:
+            table.add_row(*(Text(_LONG if self._is_long(i, row, sizes) else row[i]) for i in self.shown))
+        total = sum(sizes.values()) + _GAP * (len(sizes) - 1)
+        on_terminal = sys.stdout.isatty()
+        console = Console(
+            width=total, force_terminal=on_terminal, color_system="standard" if on_terminal else None
+        )
+        with console.capture() as capture:
+            console.print(table)
+        long = (row[self.name] for row in self.rows if self._is_long(self.name, row, sizes))
+        lines: list[str] = []
+        for line in capture.get().splitlines():
+            before, found, after = line.partition(_LONG)
+            if found:
+                lines.append(before + next(long))
+            lines.append((f"{' ' * (cell_len(before) + 1)}{after}" if found else line).rstrip())
+        return lines
 
-def _heading(column: Column) -> str:
-    return column.heading if column.comparable else column.heading + "*"
+    def _spare(self) -> int:
+        """What is left of the line when every column is as narrow as it may be; negative if too wide."""
+        return self.limit - sum(self._least[i] + _GAP for i in self.shown) + _GAP
 
+    def _sizes(self) -> dict[int, int]:
+        """The width of each shown column: as narrow as it may be, but columns that wrap share the rest."""
+        sizes, spare = {i: self._least[i] for i in self.shown}, self._spare()
+        if spare < 0:
+            room = sizes[self.name] + spare
+            names = [
+                cell_len(text)
+                for text in (self.heads[self.name].title, *(row[self.name] for row in self.rows))
+            ]
+            sizes[self.name] = max([1, *(size for size in names if size <= room)])
+            spare = room - sizes[self.name]
+        for i in self.shown:
+            more = min(max(0, spare), self._full[i] - self._least[i]) if self.heads[i].wraps else 0
+            sizes[i] += more
+            spare -= more
+        return sizes
 
-def _text(metric: str, value: float) -> str:
-    if math.isnan(value):
-        return "?"
-    if metric.startswith("context_tokens"):
-        return f"{value:.0f}"
-    return f"{value:.1%}" if metric.startswith("unseen") else f"{value:.3f}"
-
-
-def _limits(metric: str, row: Mapping[str, float]) -> str:
-    """`` (.717–.801)`` where the metric has limits."""
-    if f"{metric}_lo" not in row:
-        return ""
-    lo, hi = (f"{row[f'{metric}_{end}']:.3f}".removeprefix("0") for end in ("lo", "hi"))
-    return f" ({lo}–{hi})"
-
-
-def _styled(text: str, *, dim: bool) -> str:
-    return f"{DIM}{text}{PLAIN}" if dim and sys.stdout.isatty() else text
-
-
-_LEGEND = {
-    r"recall_at_\d+_tokens": "share of the evidence inside the first {n} tokens handed over",
-    r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
-    r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
-    r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",
-    r"truncated_evidence": "share of the evidence beyond the model's window: never embedded",
-    r"mrr": "mean of 1 / rank of the first relevant row",
-    r"context_tokens_at_\d+": "mean tokens an LLM would be handed with the first {n} rows",
-    r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
-    r"precision_at_\d+": "relevant rows among the first {n}, divided by {n}",
-}
-
-
-def legend(shown: Sequence[Column], *, has_limits: bool = False) -> list[str]:
-    """Each column in a line."""
-    lines = []
-    for column in shown:
-        number = re.search(r"\d+", column.metric)
-        known = (text for pattern, text in _LEGEND.items() if re.fullmatch(pattern, column.metric))
-        meaning = next(known, "see docs/metrics.md").format(n=number[0] if number else "")
-        lines.append(f"  {_heading(column):<13} {meaning}")
-    if has_limits:
-        lines.append("  (.123–.456)   95% limits, for more questions of this kind about these documents")
-    if any(not column.comparable for column in shown):
-        lines.append("  * comparable only between cells with the same chunks; never decides here")
-    return lines
+    def _is_long(self, place: int, row: Sequence[str], sizes: Mapping[int, int]) -> bool:
+        return place == self.name and cell_len(row[place]) > sizes[place]

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.cell.build import Inputs
-from harness.cli.say import width, wrapped
+from harness.cli.say import wrapped
 from harness.corpus.summary import summary
 from harness.tracker import CellRecord
 from harness.view import notes
-from harness.view.table import DIM, PLAIN, columns, legend, short, table
+from harness.view.formats import MetricColumn, columns, counted, figure, legend, short
+from harness.view.table import Head, TextTable
+
+if TYPE_CHECKING:
+    from harness.cell.build import Inputs
+
+DIM, PLAIN = "\x1b[2m", "\x1b[0m"
+# In the order in which a cell passes through them; a letter draws a stage's share of the bar.
+STAGES = {
+    "load": "l",
+    "chunk": "c",
+    "embed": "E",
+    "index": "i",
+    "search": "s",
+    "metrics": "m",
+    "write": "w",
+    "track": "t",
+}
+BAR = 30
 
 
 def inputs(measured_on: Sequence[Inputs]) -> list[str]:
@@ -57,25 +74,16 @@ def report(
     same_chunks: bool,
 ) -> list[str]:
     """The end of a sweep: table, legend, the sentences of the verdict, warnings, failures."""
-    shown = columns(primary, k, same_chunks=same_chunks)
     lines: list[str] = []
     if contents:
-        drawn = table(contents, shown, width())
-        lines += [
-            "",
-            *drawn.lines,
-            "",
-            *legend(drawn.columns, has_limits=f"{primary}_lo" in contents[0]["metrics"]),
-        ]
+        table, shown = sweep_table(contents, columns(primary, k, same_chunks=same_chunks))
+        lines += ["", *table, "", *legend(shown, has_limits=f"{primary}_lo" in contents[0]["metrics"])]
     if verdict:
         lines += ["", *(line for sentence in verdict for line in wrapped(sentence, ""))]
     of_cells = (about(content["name"], content) for content in contents for about in notes.OF_CELLS)
-    warnings = [warning for warning in of_cells if warning]
-    warnings += notes.about_questions(contents)
+    warnings = [warning for warning in of_cells if warning] + notes.about_questions(contents)
     if contents and primary not in contents[0]["chunk_independent"] and not same_chunks:
-        warnings.append(
-            f"{primary} depends on how the text was cut: between these cells it decides nothing fairly."
-        )
+        warnings.append(f"{primary} depends on the chunks: it can't compare these cells fairly.")
     if warnings:
         lines += ["", *(line for warning in warnings for line in wrapped(warning, "! ", "  "))]
     if failures:
@@ -83,12 +91,72 @@ def report(
     return lines
 
 
+def sweep_table(
+    contents: Sequence[Mapping[str, Any]], shown: Sequence[MetricColumn]
+) -> tuple[list[str], list[MetricColumn]]:
+    """The cells, best first, and the shown columns: costs and the deciding metric always."""
+    values = [content["metrics"] | content["health"] for content in contents]
+    known = [column for column in shown if all(column.metric in row for row in values)]
+    heads = [Head("cell", left=True)]
+    for i, column in enumerate(known):
+        is_cost = column.metric.startswith(("context_tokens", "truncated"))
+        heads.append(Head(column.title, optional=i > 0 and not is_cost, dim=not column.comparable))
+    rows = [
+        [content["name"], *(_with_limits(column.metric, row) for column in known)]
+        for content, row in zip(contents, values, strict=True)
+    ]
+    table = TextTable(heads, rows)
+    return table.lines(), [known[i - 1] for i in table.shown if i]
+
+
+def profile(contents: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each cell's seconds with a bar whose letters show the stages' shares; then each stage's sum."""
+    if not contents:
+        return []
+    spent = [
+        {stage: content["timing"].get(f"{stage}_seconds", 0.0) for stage in STAGES} for content in contents
+    ]
+    longest = max(sum(stages.values()) for stages in spent) or 1.0
+    rows = [
+        [content["name"], f"{sum(stages.values()):.2f}", _bar(stages, longest)]
+        for content, stages in zip(contents, spent, strict=True)
+    ]
+    totals = {stage: sum(stages[stage] for stages in spent) for stage in STAGES}
+    everything = sum(totals.values()) or 1.0
+    sums = [f"{STAGES[stage]} {stage} {value:.2f} s" for stage, value in totals.items() if value >= 0.005]
+    return [
+        "",
+        *TextTable([Head("cell", left=True), Head("seconds"), Head("stages", left=True)], rows).lines(),
+        "",
+        *wrapped("  ".join(sums), ""),
+        f"everything but embedding: {1 - totals['embed'] / everything:.0%} of {everything:.1f} s",
+    ]
+
+
+def _with_limits(metric: str, row: Mapping[str, float]) -> str:
+    """The value, with its limits ``(.717–.801)`` where there are any."""
+    text = figure(metric, row[metric], "?").replace(",", "")
+    if f"{metric}_lo" not in row:
+        return text
+    lo, hi = (f"{row[f'{metric}_{end}']:.3f}".removeprefix("0") for end in ("lo", "hi"))
+    return f"{text} ({lo}–{hi})"
+
+
+def _bar(stages: Mapping[str, float], longest: float) -> str:
+    """A bar as long as the cell took, the longest ``BAR`` characters; ends of stages are rounded."""
+    bar, done = "", 0.0
+    for stage, value in stages.items():
+        done += value
+        bar += STAGES[stage] * (round(BAR * done / longest) - len(bar))
+    return bar
+
+
 def _failed(failures: Sequence[Mapping[str, Any]]) -> list[str]:
     """Failed cells; those with the same message share it."""
     names: dict[str, list[str]] = {}
     for failure in failures:
         names.setdefault(failure["error"], []).append(failure["name"])
-    lines = [f"{len(failures)} {'cell' if len(failures) == 1 else 'cells'} failed:"]
+    lines = [f"{counted(len(failures), 'cell')} failed:"]
     for message, cells in names.items():
         lines += ["  " + ", ".join(cells), *wrapped(message, "    ")]
     return lines

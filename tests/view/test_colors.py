@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from harness.view.colors import colors_of
+from harness.view.colors import cell_css, colors_of, ink_on, lighter
 
 # What readers with full, red-blind and green-blind sight see, on linear RGB (Machado, Oliveira & Fernandes 2009, severity 1).
 SIGHTS = {
@@ -76,3 +76,27 @@ def test_colours_do_not_depend_on_the_order_of_later_axes_values() -> None:
     """A third axis shares the lightness with the second."""
     cells = [cell | {"k": k} for cell in grid(2, 2) for k in ("3", "5")]
     assert len(set(colors_of(cells, ["model", "chunk", "k"]))) == 8
+
+
+def luminance(color: str) -> float:
+    """Relative luminance by WCAG 2's formula."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    a, b = sorted((luminance(one), luminance(other)))
+    return (b + 0.05) / (a + 0.05)
+
+
+def test_colours_can_be_read_on_white_and_on_black():
+    """Text on a colour has at least the better of black and white; on a dark page every colour is seen, the order of lightness kept."""
+    blues = ["#6daaf8", "#3772bb", "#023e7d"]
+    dark = [lighter(color) for color in blues]
+
+    assert [luminance(color) for color in dark] == sorted((luminance(c) for c in dark), reverse=True)
+    assert all(contrast(color, "#111418") > 3 for color in dark)
+    for color in [*blues, *dark, "#ffffff", "#000000", "#808080"]:
+        assert contrast(ink_on(color), color) > 4.4
+    assert cell_css([None]).count(".c0{") == 2

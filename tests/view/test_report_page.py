@@ -249,7 +249,9 @@ def test_a_metric_chosen_afterwards_is_called_so(sweep):
     ]
     other = replace(sweep, cells=cells)
 
-    assert "was chosen after the results were seen" in page(other, found_out(other, metric="recall_at_5"))
+    assert "was chosen post hoc, after the results were seen" in page(
+        other, found_out(other, metric="recall_at_5")
+    )
 
 
 def test_a_page_is_written_whole_or_not_at_all(sweep, tmp_path):

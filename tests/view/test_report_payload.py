@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_sweep import DEPTH, PRIMARY, made_sweep, words
 
+from harness.view.report.excerpts import LONGEST, clipped, merged, pieces, shown_rows
 from harness.view.report.payload import payload
-from harness.view.report.pieces import LONGEST, clipped, merged, pieces
-from harness.view.report.shown_rows import shown_rows
 
 AXES = {"model": ["a", "b"], "chunk": ["128", "256"]}
 

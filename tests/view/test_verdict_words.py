@@ -10,8 +10,8 @@ from made_sweep import made_sweep
 
 from harness.results.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
-from harness.view.caveats import listed
-from harness.view.verdict_words import limits, points, verdict_words
+from harness.view.formats import counted, limits, listed, points
+from harness.view.verdict_words import verdict_words
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_without_a_winner_nobody_is_called_best(sweep):
     assert "best of" not in text
     assert "c is ruled out; it is 20.0 points behind (at least 10.0)." in text
     assert "About 1,200 questions of this kind would separate the two best" in text
-    assert "not being ruled out is no proof of being as good" in text
+    assert "not being ruled out does not prove being as good" in text
 
 
 def test_a_hopeless_number_of_questions_is_called_so(sweep):
@@ -101,7 +101,7 @@ def test_cheaper_cells_that_are_shown_to_be_no_worse_are_named(sweep):
     )
 
     assert (
-        "b is shown to be less than 3.0 points behind the best observed, and may be taken where cheaper."
+        "b is not worse than the best by more than 3.0 points, and may be taken where cheaper."
         in said.details
     )
 
@@ -131,7 +131,7 @@ def test_one_cell_is_no_comparison(sweep):
 
 
 def test_what_the_set_cannot_tell_is_said(sweep):
-    """Synthetic questions, few documents, an approximation, a metric chosen afterwards, failures: each has its sentence."""
+    """Synthetic questions, few documents, an approximation, a metric chosen post hoc, failures: each has its sentence."""
     columns = dict(sweep.cells[0].questions) | {"cluster": np.array(["x.md#1", "x.md#2"] * 40)}
     small = replace(
         sweep,
@@ -142,7 +142,7 @@ def test_what_the_set_cannot_tell_is_said(sweep):
     caveats = verdict_words(given, small, primary="recall_at_5").caveats
     text = " ".join(caveats)
 
-    assert caveats[0].startswith("recall_at_5 was chosen after the results were seen")
+    assert caveats[0].startswith("recall_at_5 was chosen post hoc, after the results were seen")
     assert "about 1 document:" in text
     assert "these weigh like 17 texts" in text
     assert "53 of 80 questions were written by a model" in text
@@ -161,7 +161,7 @@ def test_many_truncated_cells_do_not_fill_the_page(sweep):
         cells.append(replace(cell, content=dict(cell.content) | {"health": health}))
     caveats = verdict_words(verdict(WINNER), replace(sweep, cells=cells)).caveats
 
-    assert sum("no vector saw" in line for line in caveats) == 3
+    assert sum("maximum sequence length" in line for line in caveats) == 3
     assert "The same holds, more or less, for 3 more configurations." in caveats
 
 
@@ -178,6 +178,7 @@ def test_numbers_are_written_alike_everywhere():
     assert points(-0.01, sign=True) == "−1.0 point"
     assert limits(Interval(0.5, -0.0312, 0.25), scale=100, digits=1) == "−3.1 to 25.0"
     assert limits(Interval(0.5, None, None)) == ""
+    assert [counted(n, "question") for n in (0, 1, 1234)] == ["0 questions", "1 question", "1,234 questions"]
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed(list("abcdefg")) == "a, b, c and 4 more"

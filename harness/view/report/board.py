@@ -1,4 +1,4 @@
-"""The leaderboard's rows: score with its interval, distance to the best, what the verdict says, and the other columns."""
+"""The verdict's figures and the leaderboard: scores with intervals, distances to the best, other columns."""
 
 from __future__ import annotations
 
@@ -11,69 +11,80 @@ from markupsafe import Markup
 from harness.decision.findings import Findings
 from harness.results.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
-from harness.view.report.forest import forest
-from harness.view.table import Column, columns, legend, short
-from harness.view.verdict_words import limits, points
+from harness.view.formats import (
+    MetricColumn,
+    columns,
+    counted,
+    figure,
+    legend,
+    limits,
+    limits_in_points,
+    points,
+    short,
+    status_text,
+)
+from harness.view.notes import documents
+from harness.view.report.effects import forest
 
+# In the order in which they are shown.
+_STATUSES = ("winner", "not ruled out", "ruled out")
 _UNKNOWN = Interval(math.nan, None, None)
-_COSTS = (Column("query_ms_p95", "ms p95"), Column("index_mb", "index MB"))
+_COSTS = (MetricColumn("query_ms_p95", "ms p95"), MetricColumn("index_mb", "index MB"))
 
 
-class Field(NamedTuple):
+class BoardField(NamedTuple):
     """A figure as it is written and as it is sorted by (empty where there is none)."""
 
     text: str
     key: str
 
 
-class Row(NamedTuple):
+class BoardRow(NamedTuple):
     """One cell. ``place`` is its place among the sweep's cells, which gives its colour."""
 
     place: int
     name: str
     picture: Markup
-    score: Field
+    score: BoardField
     limits: str
-    behind: Field
+    behind: BoardField
     behind_limits: str
     status: str
     note: str
-    to_baseline: Field
+    to_baseline: BoardField
     baseline_limits: str
-    fields: Sequence[Field]
+    fields: Sequence[BoardField]
 
 
 class Board(NamedTuple):
     """``heads``: the columns of ``fields``; ``legend``: what each means."""
 
     metric: str
-    heads: Sequence[Column]
-    rows: Sequence[Row]
+    heads: Sequence[MetricColumn]
+    rows: Sequence[BoardRow]
     legend: Sequence[str]
     has_limits: bool
     baseline: str | None
 
 
 def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Board:
-    """All scored cells, best first. Metrics that depend on the chunking are not comparable unless ``same_chunks``."""
+    """All scored cells, best first.
+
+    Metrics that depend on the chunks are not comparable unless ``same_chunks``.
+    """
     verdict, metric = findings.verdict, findings.metric
-    first = [
-        c
-        for c in columns(metric, sweep.k, same_chunks=same_chunks)[1:]
-        if not c.metric.startswith("precision")
-    ]
-    heads = [
-        c for c in (*first, *_COSTS) if any(math.isfinite(cell.metric(c.metric)) for cell in sweep.cells)
-    ]
-    heads = sorted(heads, key=lambda column: not column.comparable)
+    heads = _heads(sweep, metric, same_chunks=same_chunks)
     standings = {s.name: s for s in verdict.standings} if verdict else {}
-    means = [_mean(standings.get(cell.name), cell.metric(metric)) for cell in sweep.cells]
+    means = [
+        standings[cell.name].mean if cell.name in standings else Interval(cell.metric(metric), None, None)
+        for cell in sweep.cells
+    ]
     rows = []
     for i, (cell, mean, picture) in enumerate(zip(sweep.cells, means, forest(means), strict=True)):
-        standing = standings.get(cell.name)
+        standing, to_baseline = standings.get(cell.name), findings.to_baseline.get(cell.name, _UNKNOWN)
         behind, behind_limits = _behind(standing, is_best=bool(verdict and verdict.standings[0] is standing))
         rows.append(
-            Row(
+            BoardRow(
                 place=i,
                 name=cell.name,
                 picture=picture,
@@ -81,38 +92,63 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
                 limits=limits(mean),
                 behind=behind,
                 behind_limits=behind_limits,
-                status=standing.status if standing else "",
+                status=status_text(standing.status) if standing else "",
                 note=_note(standing, verdict),
-                to_baseline=_difference(findings.to_baseline.get(cell.name)),
-                baseline_limits=limits(findings.to_baseline.get(cell.name, _UNKNOWN), scale=100, digits=1),
+                to_baseline=_difference(to_baseline),
+                baseline_limits=limits_in_points(to_baseline),
                 fields=[_field(column.metric, cell.metric(column.metric)) for column in heads],
             )
         )
-    explained = [
-        " ".join(line.split())
-        for line in legend([Column(metric, short(metric)), *(c for c in heads if c not in _COSTS)])
-    ]
-    has_limits = any(row.limits for row in rows)
-    return Board(short(metric), heads, rows, explained, has_limits, findings.baseline)
+    explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
+    said = [" ".join(line.split()) for line in legend(explained)]
+    return Board(short(metric), heads, rows, said, any(row.limits for row in rows), findings.baseline)
 
 
-def _mean(standing: Standing | None, value: float) -> Interval:
-    return standing.mean if standing else Interval(value, None, None)
+def tiles(sweep: FinishedSweep, verdict: Verdict | None) -> list[tuple[str, str, str]]:
+    """Figure, what it is, and a remark, for the line below the verdict."""
+    if not sweep.cells:
+        return []
+    asked = sum(sweep.cells[0].content["questions"].values())
+    number, noun = counted(asked, "question").split()
+    shown = [(number, noun, f"about {counted(documents(sweep), 'document')}")]
+    if verdict is not None and len(verdict.standings) > 1:
+        out, total = len(by_status(verdict)["ruled out"]), len(verdict.standings)
+        shown.append((f"{out} of {total}", "ruled out", "at most 5% risk of an error"))
+        if verdict.minimum_detectable_effect is not None:
+            number, unit = points(verdict.minimum_detectable_effect).split()
+            shown.append((number, unit, "minimum detectable effect (80% power)"))
+        if verdict.expected is not None:
+            shown.append((f"{verdict.expected:.3f}", "expected score", "of the best, on new questions"))
+    return shown
 
 
-def _behind(standing: Standing | None, *, is_best: bool) -> tuple[Field, str]:
+def by_status(verdict: Verdict | None) -> dict[str, list[Standing]]:
+    """Each status with the cells that have it."""
+    standings = verdict.standings if verdict else ()
+    return {status: [s for s in standings if status_text(s.status) == status] for status in _STATUSES}
+
+
+def _heads(sweep: FinishedSweep, metric: str, *, same_chunks: bool) -> list[MetricColumn]:
+    """The columns beside the deciding metric that hold any figure, comparable ones first."""
+    _, *others = columns(metric, sweep.k, same_chunks=same_chunks)
+    shown = [c for c in (*others, *_COSTS) if not c.metric.startswith("precision")]
+    known = [c for c in shown if any(math.isfinite(cell.metric(c.metric)) for cell in sweep.cells)]
+    return sorted(known, key=lambda column: not column.comparable)
+
+
+def _behind(standing: Standing | None, *, is_best: bool) -> tuple[BoardField, str]:
     """The distance to the best observed in points, with its simultaneous limits."""
     if standing is None or not math.isfinite(standing.to_best.value):
-        return Field("–", ""), ""
+        return BoardField("–", ""), ""
     if is_best:
-        return Field("best", "0"), ""
-    return _difference(standing.to_best), limits(standing.to_best, scale=100, digits=1)
+        return BoardField("best", "0"), ""
+    return _difference(standing.to_best), limits_in_points(standing.to_best)
 
 
-def _difference(interval: Interval | None) -> Field:
-    if interval is None or not math.isfinite(interval.value):
-        return Field("–", "")
-    return Field(points(interval.value, sign=True).split()[0], f"{interval.value:.6f}")
+def _difference(interval: Interval) -> BoardField:
+    if not math.isfinite(interval.value):
+        return BoardField("–", "")
+    return BoardField(points(interval.value, sign=True).split()[0], f"{interval.value:.6f}")
 
 
 def _note(standing: Standing | None, verdict: Verdict | None) -> str:
@@ -120,18 +156,8 @@ def _note(standing: Standing | None, verdict: Verdict | None) -> str:
         return ""
     if standing.same_as is not None:
         return f"same results as {standing.same_as}"
-    return "shown no worse" if standing.non_inferior else ""
+    return "non-inferior" if standing.non_inferior else ""
 
 
-def _field(metric: str, value: float) -> Field:
-    if not math.isfinite(value):
-        return Field("–", "")
-    if metric.startswith(("context_tokens", "chunks")):
-        text = f"{value:,.0f}"
-    elif metric.startswith("unseen"):
-        text = f"{value:.1%}"
-    elif metric.startswith(("query_ms", "index_mb")):
-        text = f"{value:,.1f}"
-    else:
-        text = f"{value:.3f}"
-    return Field(text, f"{value:.6f}")
+def _field(metric: str, value: float) -> BoardField:
+    return BoardField(figure(metric, value), f"{value:.6f}" if math.isfinite(value) else "")

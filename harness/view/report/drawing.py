@@ -1,8 +1,9 @@
-"""What the charts share: scales, round ticks, and SVG elements whose texts are escaped."""
+"""What the charts share: scales, ticks, frames, SVG elements with escaped texts, and files."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -12,10 +13,27 @@ from markupsafe import Markup
 WIDTH = 400.0
 # An average letter of the charts' text takes so many units.
 LETTER = 6.1
+# A file's chart is so many times as large as its units.
+_ZOOM = 2
+_MARGIN = 8.0
+# Signs that XML can't hold.
+_NOT_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+_STYLE = """
+text { fill: #555d68; font: 11.5px "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+.head { fill: #1b1f24; font-weight: 600; }
+.name { font-weight: 600; }
+.grid { stroke: #e3e4e0; }
+.axis { stroke: #c9cbc6; }
+.line { fill: none; stroke-width: 2.4; stroke-linejoin: round; }
+.thin { fill: none; stroke: #c9cbc6; }
+.tie { opacity: 0.5; }
+.dot { stroke: #ffffff; stroke-width: 1.5; }
+.whisker { stroke: #1b1f24; stroke-width: 1.4; }
+"""
 
 
 class Scale(NamedTuple):
-    """Places values between ``low`` and ``high`` (of the data) on a line from ``start`` to ``end`` (of the drawing)."""
+    """Places values from ``low`` to ``high`` on a line of the drawing from ``start`` to ``end``."""
 
     low: float
     high: float
@@ -80,8 +98,31 @@ def dot(x: float, y: float, radius: float, title: str, css: str = "dot") -> Mark
     )
 
 
+def bar(x: float, y: float, width: float, height: float, css: str = "bar", fill: str = "") -> Markup:
+    """A box with round corners, in the colour of its class or in ``fill``."""
+    color = Markup(' fill="{}"').format(fill) if fill else ""
+    return Markup(
+        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1.5" class="{}"{}/>'
+    ).format(x, y, width, height, css, color)
+
+
+def frame(
+    across: Scale, up: Scale, left: float, right: float, marks: Iterable[tuple[float, str]], label: str
+) -> list[Markup]:
+    """Rules with their values, the axis at the foot with ``marks`` (value and text), and its ``label``."""
+    parts = []
+    for value in ticks(up.low, up.high):
+        parts += [
+            rule(left, up(value), right, up(value)),
+            written(left - 6, up(value) + 4, f"{value:g}", anchor="end"),
+        ]
+    parts.append(rule(left, up.start, right, up.start, "axis"))
+    parts += [written(across(x), up.start + 16, text, anchor="middle") for x, text in marks]
+    return [*parts, written((left + right) / 2, up.start + 33, label, anchor="middle", css="title")]
+
+
 def apart(places: Sequence[float], step: float, low: float, high: float) -> list[float]:
-    """``places`` (ascending) moved so that neighbours are ``step`` apart, inside ``low`` to ``high`` where there is room."""
+    """``places`` (ascending) moved ``step`` apart, inside ``low`` to ``high`` where there is room."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + step if moved else low))
@@ -98,3 +139,22 @@ def folded(name: str, most: int = 17) -> list[str]:
         return [name]
     cut = min(range(1, len(parts)), key=lambda i: max(len(" · ".join(parts[:i])), len(" · ".join(parts[i:]))))
     return [" · ".join(parts[:cut]), " · ".join(parts[cut:])]
+
+
+def standalone(drawing: Markup, colors: Sequence[str]) -> str:
+    """The chart as a file of its own, on white; ``colors``: of the cells, ``#rrggbb``."""
+    head, _, body = str(drawing).partition(">")
+    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', head)
+    width, height = (int(size[i]) + 2 * _MARGIN for i in (1, 2)) if size else (0.0, 0.0)
+    cells = "".join(
+        f".c{i} .line, .c{i} .tie {{ stroke: {color}; }}\n.c{i} .dot, .c{i} .name {{ fill: {color}; }}\n"
+        for i, color in enumerate(colors)
+    )
+    box = f"{-_MARGIN:g} {-_MARGIN:g} {width:g} {height:g}"
+    head = re.sub(
+        r'viewBox="[^"]*"', f'width="{_ZOOM * width:g}" height="{_ZOOM * height:g}" viewBox="{box}"', head
+    )
+    paper = f'<rect x="{-_MARGIN:g}" y="{-_MARGIN:g}" width="{width:g}" height="{height:g}" fill="#ffffff"/>'
+    return _NOT_XML.sub(
+        "\N{REPLACEMENT CHARACTER}", f"{head}>\n<style>{_STYLE}{cells}</style>\n{paper}\n{body}\n"
+    )

@@ -1,4 +1,4 @@
-"""What the golden set is like: sizes, sources, how questions are spread over texts, how much they borrow from their evidence."""
+"""The golden set in figures: sizes, sources, questions per text, and words shared with the evidence."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from markupsafe import Markup
 
 from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
-from harness.view.caveats import documents
-from harness.view.report.histogram import histogram
-from harness.view.report.shown_rows import places_of
+from harness.view.notes import documents
+from harness.view.report.drawing import bar, picture, rule, written
+from harness.view.report.excerpts import places_of
 
 _STEPS = 10
 _LENGTHS = (0, 50, 100, 200, 400, 800, 1600)
 _PER_TEXT = (1, 2, 3, 5, 9, 17)
+# Three of them stand side by side.
+_WIDTH = 330.0
+_LEFT, _TOP, _BOTTOM, _HEIGHT = 8.0, 22.0, 40.0, 170.0
 
 
 class GoldenHealth(NamedTuple):
-    """``facts``: name and value. ``charts``: title and picture each. ``left_out``: question ids with their reasons."""
+    """``facts``: name and value. ``charts``: title and picture. ``left_out``: question id and reason."""
 
     facts: Sequence[tuple[str, str]]
     charts: Sequence[tuple[str, Markup]]
@@ -113,3 +116,28 @@ def _left_out(sweep: FinishedSweep) -> list[tuple[str, str]]:
         return []
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     return [(str(row["question_id"]), str(row["reason"])) for row in rows]
+
+
+def histogram(counts: Sequence[int], edges: Sequence[str], label: str) -> Markup | None:
+    """Bars of ``counts`` with ``edges`` (one more) below the borders; None where nothing was counted."""
+    if not sum(counts):
+        return None
+    foot, step = _HEIGHT - _BOTTOM, (_WIDTH - 2 * _LEFT - 16) / len(counts)
+    start = _LEFT + 8
+    parts = []
+    for i, count in enumerate(counts):
+        tall = (foot - _TOP) * count / max(counts)
+        x, middle = start + i * step, start + (i + 0.5) * step
+        if count:
+            parts.append(bar(x + 1.5, foot - tall, step - 3, tall))
+            parts.append(written(middle, foot - tall - 5, f"{count:,}", anchor="middle"))
+    parts.append(rule(start, foot, start + step * len(counts), foot, "axis"))
+    skip = 1 + sum(map(len, edges)) * 7 // int(_WIDTH)
+    parts += [
+        written(start + i * step, foot + 16, edge, anchor="middle")
+        for i, edge in enumerate(edges)
+        if i % skip == 0
+    ]
+    parts.append(written(_WIDTH / 2, foot + 33, label, anchor="middle", css="title"))
+    said = ", ".join(f"{edges[i]} to {edges[i + 1]}: {count}" for i, count in enumerate(counts))
+    return picture(_HEIGHT, f"{label}. {said}.", parts, width=_WIDTH)

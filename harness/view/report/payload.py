@@ -1,7 +1,8 @@
-"""Every question with its marks, rows and texts, as compact JSON, packed: what the page's list of questions is drawn from.
+"""Every question with its marks, rows and texts as packed JSON, for the page's list of questions.
 
-A thousand questions in a hundred cells fit, since texts are shared by all cells that return them and the whole is compressed (deflate,
-base64). Where it would still be too big, rows of the worst cells are left out first, then texts of questions that every cell answers.
+A thousand questions in a hundred cells fit, since texts are shared by all cells that return them and the
+whole is compressed (deflate, base64). Where it would still be too big, rows of the worst cells are left out
+first, then texts of questions that every cell answers.
 """
 
 from __future__ import annotations
@@ -18,8 +19,16 @@ import numpy.typing as npt
 from harness.metrics.diagnosis import CAUSES
 from harness.records import IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
-from harness.view.report.pieces import around, clipped, pieces
-from harness.view.report.shown_rows import Shown, first_ranks, places_of, question_ids, shown_rows
+from harness.view.report.excerpts import (
+    Shown,
+    around,
+    clipped,
+    first_ranks,
+    pieces,
+    places_of,
+    question_ids,
+    shown_rows,
+)
 
 # MLflow shows a page of up to 5 MB; charts and tables need the rest.
 MOST_BYTES = 3_800_000
@@ -61,16 +70,16 @@ def payload(sweep: FinishedSweep, metric: str, most: int = MOST_BYTES) -> Payloa
     order = _missed_first(sweep, ids)
     asked, packed = _most(len(ids), len(made(1, every)), most, lambda n: made(1, _chosen(order, n)))
     left_out = (
-        f"Texts stand beside {asked:,} of {len(ids):,} questions, those that most configurations miss, and rows only for the "
-        "best configuration: with all of them this page would be too big."
+        f"Texts stand beside {asked:,} of {len(ids):,} questions, those that most configurations miss, "
+        "and rows only for the best configuration: with all of them this page would be too big."
     )
     return Payload(packed or made(0, _chosen(order, 0)), [left_out])
 
 
 def _cells_left_out(cells: int, total: int) -> str:
     return (
-        f"What came back is shown for the best {cells} of {total} configurations: with all of them this page would be too big. "
-        "Their marks, ranks and causes are complete."
+        f"What came back is shown for the best {cells} of {total} configurations: with all of them this page "
+        "would be too big. Their marks, ranks and causes are complete."
     )
 
 
@@ -113,7 +122,7 @@ def _percent(cell: FinishedCell, ids: Sequence[str], metric: str) -> list[int]:
 def _evidence(
     sweep: FinishedSweep, ids: Sequence[str], doc_ids: Sequence[str]
 ) -> list[list[list[list[int]]]]:
-    """For each question its units, for each unit its places ``[doc, start, end]``; a whole document ends at -1."""
+    """Each question's evidence groups with their spans ``[doc, start, end]``; a document ends at -1."""
     numbers = {doc_id: i for i, doc_id in enumerate(doc_ids)}
 
     def place(found: Mapping[str, Any]) -> list[int]:
@@ -126,7 +135,7 @@ def _evidence(
 def _texts(
     sweep: FinishedSweep, shown: Shown, evidence: Sequence[Any], cells: int, kept: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Rows of the best ``cells`` cells and the texts that they and the evidence of the ``kept`` questions need."""
+    """Rows of the best ``cells`` cells, and the texts that they and the ``kept`` questions need."""
     rows = np.where(kept[None, :, None], shown.rows[:cells], -1)
     used, numbers = _renumbered(rows)
     spans = shown.spans[used]
@@ -161,9 +170,10 @@ def _chosen(order: IntArray, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _most(limit: int, size: int, most: int, make: Callable[[int], str]) -> tuple[int, str]:
-    """About the largest number below ``limit`` (which takes ``size`` characters) that fits, and what it makes; 0 and nothing when none does.
+    """About the largest number below ``limit`` that fits, and what it makes; 0 and nothing when none does.
 
-    Beyond the first one sizes grow almost evenly, so that two or three tries come near enough.
+    ``limit`` itself takes ``size`` characters. Beyond the first one sizes grow almost evenly, so that two
+    or three tries come near enough.
     """
     low, kept = 1, make(1)
     if len(kept) > most:

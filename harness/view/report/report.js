@@ -97,7 +97,8 @@
     if (order === "missed") shown.sort((a, b) => data.answered[a] - data.answered[b] || a - b);
     const half = data.cells.length / 2;
     if (order === "apart") shown.sort((a, b) => Math.abs(data.answered[a] - half) - Math.abs(data.answered[b] - half) || a - b);
-    count.textContent = shown.length === data.ids.length ? `${shown.length.toLocaleString("en")} questions` : `${shown.length.toLocaleString("en")} of ${data.ids.length.toLocaleString("en")} questions`;
+    const [part, total] = [shown, data.ids].map((some) => some.length.toLocaleString("en"));
+    count.textContent = `${part === total ? "" : `${part} of `}${total} question${data.ids.length === 1 ? "" : "s"}`;
     drawn = 0;
     list.replaceChildren();
     draw();

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,29 +14,13 @@ from made_sweep import made_sweep
 
 from harness.verdict import Interval
 from harness.verdict.effects import Effect, MatchedPair
+from harness.view.report.diagnosis import causes, seconds
 from harness.view.report.drawing import Scale, apart, folded, padded, ticks, written
-from harness.view.report.effects import effect_groups
-from harness.view.report.forest import forest
-from harness.view.report.heat import grids
-from harness.view.report.histogram import histogram
-from harness.view.report.lines import left_grey, recall_lines
-from harness.view.report.palette import cell_css, ink_on, lighter
-from harness.view.report.scatter import Point, front, scatter
-from harness.view.report.shares import causes, seconds
+from harness.view.report.effects import effect_groups, forest
+from harness.view.report.golden_health import histogram
+from harness.view.report.plots import CostPoint, front, left_grey, recall_lines, scatter
 
 FEW = st.floats(-1e3, 1e3, allow_nan=False)
-
-
-def luminance(color: str) -> float:
-    """Relative luminance by WCAG 2's formula."""
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    a, b = sorted((luminance(one), luminance(other)))
-    return (b + 0.05) / (a + 0.05)
 
 
 @settings(derandomize=True, max_examples=300)
@@ -93,7 +76,7 @@ def test_names_are_folded_and_never_cut():
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
 def test_the_front_is_what_nothing_cheaper_reaches(pairs):
     """Oracle: every point against every other."""
-    points = [Point(i, str(i), cost, quality) for i, (cost, quality) in enumerate(pairs)]
+    points = [CostPoint(i, str(i), cost, quality) for i, (cost, quality) in enumerate(pairs)]
     values = {
         (p.cost, p.quality)
         for p in points
@@ -108,13 +91,13 @@ def test_the_front_is_what_nothing_cheaper_reaches(pairs):
 
 def test_equal_costs_make_no_chart():
     """At a fixed budget all cells cost the same: there is nothing to weigh."""
-    assert scatter([Point(0, "a", 2000, 0.5), Point(1, "b", 2000, 0.6)], "tokens", "recall") is None
-    assert scatter([Point(0, "a", 2000, 0.5)], "tokens", "recall") is None
+    assert scatter([CostPoint(0, "a", 2000, 0.5), CostPoint(1, "b", 2000, 0.6)], "tokens", "recall") is None
+    assert scatter([CostPoint(0, "a", 2000, 0.5)], "tokens", "recall") is None
 
 
 def test_names_in_charts_are_escaped():
     """A name is text, wherever it is drawn."""
-    drawn = scatter([Point(0, "<b>", 1, 0.5), Point(1, "&", 2, 0.6)], "c<d", "q&")
+    drawn = scatter([CostPoint(0, "<b>", 1, 0.5), CostPoint(1, "&", 2, 0.6)], "c<d", "q&")
 
     assert "<b>" not in str(drawn)
     assert "&lt;b&gt;" in str(drawn)
@@ -150,54 +133,30 @@ def sweep(tmp_path):
     return made_sweep(tmp_path, axes, ["?"] * 50, {f"{i}.md": "x y z " * 60 for i in range(9)})
 
 
-def test_every_pair_of_settings_has_a_grid(sweep):
-    """Three settings make three grids; each field is the best over the third, and the best of all is marked by 1."""
-    found = grids(sweep, sweep.primary)
-
-    assert [(g.down, g.across, list(g.others)) for g in found] == [
-        ("model", "overlap", ["chunk"]),
-        ("model", "chunk", ["overlap"]),
-        ("overlap", "chunk", ["model"]),
-    ]
-    for grid, keys in zip(
-        found, (("model", "chunker.overlap"), ("model", "chunk"), ("chunker.overlap", "chunk")), strict=True
-    ):
-        for row, fields in grid.rows:
-            for column, field in zip(grid.across_values, fields, strict=True):
-                some = [
-                    c.metric(sweep.primary)
-                    for c in sweep.cells
-                    if [c.params[k] for k in keys] == [row, column]
-                ]
-                assert field.text == f"{max(some):.3f}"
-        assert max(field.share for _, fields in grid.rows for field in fields) == 1
-
-
-def test_a_failed_cell_is_an_empty_field(sweep):
-    """What was not scored is a dash, not a zero."""
-    part = replace(
-        sweep, cells=[c for c in sweep.cells if c.params["model"] == "a" or c.params["chunk"] != "128"]
-    )
-    [field] = [
-        f
-        for g in grids(part, sweep.primary)
-        if g.across == "chunk" and g.down == "model"
-        for r, fields in g.rows
-        if r == "b"
-        for f in fields[:1]
-    ]
-
-    assert (field.text, field.name) == ("–", "not scored")
-
-
 def test_of_many_lines_the_best_and_the_worst_have_names(sweep):
     """Twelve cells: seven names at most, the others thin, and counted."""
-    drawn = str(recall_lines(sweep.cells, r"recall_at_(\d+)", "rows"))
-    grey = left_grey(sweep.cells, r"recall_at_(\d+)")
+    cells = {cell.name: cell.content["metrics"] for cell in sweep.cells}
+    drawn = str(recall_lines(cells, r"recall_at_(\d+)", "rows"))
+    grey = left_grey(cells, r"recall_at_(\d+)")
 
     assert drawn.count('class="line"') == 7
     assert drawn.count('class="thin"') == grey > 0
-    assert recall_lines(sweep.cells, r"nothing_at_(\d+)", "rows") is None
+    assert recall_lines(cells, r"nothing_at_(\d+)", "rows") is None
+
+
+def test_lines_that_coincide_share_a_name():
+    """Ten cells on three lines are not too many to be told apart: the first name and how many more."""
+    values = {"a": (0.9, 5), "b": (0.8, 2), "c": (0.7, 1)}
+    cells = {
+        f"{name}{i}": {"recall_at_1": value - 0.1, "recall_at_5": value}
+        for name, (value, count) in values.items()
+        for i in range(count)
+    }
+    drawn = str(recall_lines(cells, r"recall_at_(\d+)", "rows"))
+
+    assert drawn.count('class="line"') == 3
+    assert re.findall(r'class="name">([^<]*)<', drawn) == ["a0", "and 4 more", "b0", "and 1 more", "c0"]
+    assert left_grey(cells, r"recall_at_(\d+)") == 0
 
 
 def test_bars_hold_every_question_and_every_second(sweep):
@@ -227,18 +186,6 @@ def test_an_effect_that_depends_is_given_per_combination():
         ("model x", "−6.0 points", True),
         ("model y", "+6.6 points", True),
     ]
-
-
-def test_colours_can_be_read_on_white_and_on_black():
-    """Text on a colour has at least the better of black and white; on a dark page every colour is seen, the order of lightness kept."""
-    blues = ["#6daaf8", "#3772bb", "#023e7d"]
-    dark = [lighter(color) for color in blues]
-
-    assert [luminance(color) for color in dark] == sorted((luminance(c) for c in dark), reverse=True)
-    assert all(contrast(color, "#111418") > 3 for color in dark)
-    for color in [*blues, *dark, "#ffffff", "#000000", "#808080"]:
-        assert contrast(ink_on(color), color) > 4.4
-    assert cell_css([None]).count(".c0{") == 2
 
 
 def test_room_is_left_around_values():

@@ -1,7 +1,8 @@
-"""Which rows of which rankings the report shows, as spans that all cells share."""
+"""Which rows of rankings the report shows, and the stretches of documents that they and the evidence need."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,12 +11,23 @@ import numpy as np
 from harness.records import IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
 
+# Questions listed for readers without JavaScript: those that most configurations miss.
+_HARDEST = 40
+# Characters shown before and after an evidence.
+AROUND = 280
+# Of a longer row (a whole document) only its beginning is shown.
+LONGEST = 3000
+
 
 class Shown(NamedTuple):
-    """``doc_ids``: every document that is named. ``spans``: int64 (spans, 3), distinct ``(doc, start, end)`` in order.
+    """The rows of all cells as places in one list of spans.
 
-    ``rows``: int64 (cells, questions, rows + 1) into ``spans``, -1 where nothing came back; the last is the first relevant row where it lies
-    deeper than the others. Cells whose rankings are not at hand have only -1.
+    ``doc_ids``: every document that is named. ``spans``: int64 (spans, 3), distinct ``(doc, start, end)``
+    in order.
+
+    ``rows``: int64 (cells, questions, rows + 1) into ``spans``, -1 where nothing came back; the last is the
+    first relevant row where it lies deeper than the others. Cells whose rankings are not at hand have only
+    -1.
     """
 
     doc_ids: tuple[str, ...]
@@ -47,11 +59,28 @@ def question_ids(sweep: FinishedSweep) -> list[str]:
 
 
 def first_ranks(cell: FinishedCell, ids: Sequence[str]) -> IntArray:
-    """int64 (questions,): the rank of the first relevant row, 0 where there is none or the cell was not asked."""
+    """int64 (questions,): the first relevant row's rank, 0 where there is none or the cell was not asked."""
     columns = cell.questions
     of_id = dict(zip(columns["question_id"].tolist(), columns["first_rank"].tolist(), strict=True))
     ranks = np.array([of_id.get(question_id, np.nan) for question_id in ids], np.float64)
     return np.where(np.isfinite(ranks), ranks, 0).astype(np.int64)
+
+
+def hardest(sweep: FinishedSweep) -> list[tuple[str, str, int]]:
+    """Id, text and number of cells that answer it, of the questions that most cells miss."""
+    if not sweep.cells:
+        return []
+    columns = sweep.cells[0].questions
+    texts = columns.get("question", columns["question_id"])
+    answered: Counter[str] = Counter()
+    for cell in sweep.cells:
+        found = cell.questions["cause"].astype(str) == "found"
+        answered.update(cell.questions["question_id"][found].tolist())
+    rows = [
+        (str(i), str(text), answered[i])
+        for i, text in zip(columns["question_id"].tolist(), texts.tolist(), strict=True)
+    ]
+    return sorted(rows, key=lambda row: row[2])[:_HARDEST]
 
 
 def _documents(sweep: FinishedSweep) -> list[str]:
@@ -98,3 +127,49 @@ def _fill(
             rank = ranks[at]
             deep = np.flatnonzero((rank > rows) & (rank <= spans.shape[1]))
             found[at[deep], rows] = spans[deep, rank[deep] - 1]
+
+
+def pieces(
+    texts: Mapping[str, Sequence[tuple[int, str]]], doc_ids: Sequence[str], spans: IntArray
+) -> dict[int, list[tuple[int, str]]]:
+    """Document's place in ``doc_ids`` to its pieces ``(start, text)`` in order, as far as ``texts`` goes.
+
+    ``spans``: int64 (spans, 3), document's place, start and end.
+    """
+    found: dict[int, list[tuple[int, str]]] = {}
+    for doc, start, end in merged(spans).tolist():
+        for first, text in texts.get(doc_ids[doc], ()):
+            low, high = max(start, first), min(end, first + len(text))
+            if low < high:
+                found.setdefault(doc, []).append((low, text[low - first : high - first]))
+    return found
+
+
+def merged(spans: IntArray) -> IntArray:
+    """The union of spans as int64 (spans, 3), sorted; spans that touch are joined."""
+    if not len(spans):
+        return spans.reshape(0, 3)
+    order = np.lexsort((spans[:, 1], spans[:, 0]))
+    doc, start, end = spans[order].T
+    # Documents are laid end to end, a gap between them, so that one running maximum serves all.
+    stride = int(end.max()) + 2
+    reach = np.maximum.accumulate(doc * stride + end)
+    first = np.concatenate(([True], doc[1:] * stride + start[1:] > reach[:-1]))
+    last = np.concatenate((np.flatnonzero(first)[1:] - 1, [len(doc) - 1]))
+    return np.stack([doc[first], start[first], reach[last] - doc[last] * stride], axis=1)
+
+
+def clipped(spans: IntArray) -> IntArray:
+    """Spans without what lies beyond their first ``LONGEST`` characters."""
+    short = spans.copy()
+    short[:, 2] = np.minimum(spans[:, 2], spans[:, 1] + LONGEST)
+    return short
+
+
+def around(places: Sequence[tuple[int, int, int]]) -> IntArray:
+    """Evidence with what stands around it; of very long evidence the beginning."""
+    spans = np.array(places, np.int64).reshape(-1, 3)
+    wide = clipped(spans)
+    wide[:, 1] = np.maximum(wide[:, 1] - AROUND, 0)
+    wide[:, 2] += AROUND
+    return wide

@@ -1,0 +1,154 @@
+"""What ``gate`` and ``verify`` say: whether retrieval still does what a production file recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.decision.rank_agreement import Parity
+from harness.verdict.change import Change
+from harness.view.formats import counted, limits_in_points, points, short
+from harness.view.table import Head, TextTable
+
+# Questions that lost or differ most, in tables and files.
+SHOWN = 10
+# Means that differ by less differ by the digits that were written down, or by a processor.
+_ROUNDING = 5e-4
+_TOO_FEW = "The questions are about too few texts for an interval"
+
+
+def gate_sentences(
+    change: Change, recorded: Mapping[str, Any], margin: float, lost: int, new: int
+) -> list[str]:
+    """The outcome first, then what it rests on and what would decide."""
+    difference = change.difference
+    between = limits_in_points(difference)
+    moved = (
+        f"{short(recorded['primary'])} {recorded['score']:.3f} → {recorded['score'] + difference.value:.3f} "
+        f"({points(difference.value, sign=True)}{', 95%: ' + between if between else ''})"
+    )
+    better = counted(change.better, "question")
+    said = [f"{_headline(change, margin)}: {moved}. {better} better, {change.worse:,} worse."]
+    if change.outcome == "undecided":
+        said += _undecided(change, margin)
+    if lost:
+        subject, verb = (
+            counted(lost, "piece of evidence", "pieces of evidence"),
+            "was" if lost == 1 else "were",
+        )
+        said.append(
+            f"{subject} {verb} changed or removed in these documents and {verb} counted as not found."
+        )
+    if new:
+        verb = "was" if new == 1 else "were"
+        said.append(
+            f"{counted(new, 'question')} {verb} added after the scores were recorded and {verb} left out."
+        )
+    return said
+
+
+def gate_table(worst: Sequence[tuple[str, float, float]]) -> list[str]:
+    """The questions that lost most."""
+    if not worst:
+        return []
+    rows = [[name, f"{before:.3f}", f"{after:.3f}"] for name, before, after in worst]
+    return ["", *TextTable([Head("lost most", left=True), Head("before"), Head("now")], rows).lines()]
+
+
+def gate_markdown(path: Path, said: Sequence[str], worst: Sequence[tuple[str, float, float]]) -> str:
+    """The same as Markdown."""
+    rows = [f"| {name} | {before:.3f} | {after:.3f} |" for name, before, after in worst]
+    lost = ["| lost most | before | now |", "|---|---:|---:|", *rows] if rows else []
+    parts = [f"### Retrieval gate: {said[0]}", *said[1:], "\n".join(lost), f"Compared with `{path.name}`."]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def gate_not_comparable(path: Path, reason: str) -> str:
+    """That nothing was compared, and why, as Markdown."""
+    return f"### Retrieval gate: not comparable\n\n{reason}\n\nCompared with `{path.name}`.\n"
+
+
+def _headline(change: Change, margin: float) -> str:
+    if change.outcome in {"regression", "undecided"}:
+        return change.outcome.capitalize()
+    return f"Not worse by more than {points(margin)}"
+
+
+def _undecided(change: Change, margin: float) -> list[str]:
+    if change.difference.lo is None:
+        return [f"{_TOO_FEW}: ask about more documents."]
+    said = [f"A loss of more than {points(margin)} is not excluded, and none is shown."]
+    if change.required_sample_size:
+        size = counted(change.required_sample_size, "question")
+        said.append(f"About {size} would decide, if the difference stayed as it is.")
+    return said
+
+
+def parity_sentences(found: Parity, *, in_parity: bool, min_equal: float, margin: float) -> list[str]:
+    """The outcome of ``verify`` first, then what it rests on."""
+    same, total = sum(alike.in_order for alike in found.alike.values()), len(found.alike)
+    rows = f"get the same {found.k} rows in the same order"
+    head = "In parity" if in_parity else "Not in parity"
+    said = [
+        f"{head}: {same:,} of {counted(total, 'question')} ({same / total:.1%}) {rows}.",
+        f"In any order: {found.share('as_sets'):.1%}.",
+        f"The same documents in the same order: {found.share('documents'):.1%}.",
+        f"Of all rows, {found.share('shared'):.1%} are the same.",
+    ]
+    enough = same / total >= min_equal
+    if enough and same == total:
+        return said
+    metric, change = short(found.primary), found.change
+    required = f"At least {min_equal:.1%} must be the same"
+    not_worse = f"not worse by more than {points(margin)}"
+    if enough:
+        said.append(f"{required}.")
+    elif change.outcome not in {"regression", "undecided"}:
+        said.append(f"The rows differ, but {metric} is {not_worse}.")
+    elif change.difference.lo is None:
+        said += [f"{required}.", f"{_TOO_FEW}: what {metric} loses can't be told."]
+    else:
+        said.append(f"{required}, or {metric} shown to be {not_worse}. Neither holds.")
+    said.append(f"By {metric}, {counted(change.better, 'question')} better live and {change.worse:,} worse.")
+    return said
+
+
+def moved(found: Parity, recorded: float) -> list[str]:
+    """That the configuration itself no longer scores what was recorded, if so."""
+    now = next(iter(found.metrics.values()))[0]
+    if abs(now - recorded) < _ROUNDING:
+        return []
+    return [
+        f"The configuration scores {short(found.primary)} {now:.3f} here; {recorded:.3f} was recorded.",
+        "Documents, labels, models or code have changed since.",
+        "python -m harness.gate tells whether that matters.",
+    ]
+
+
+def parity_table(found: Parity) -> list[str]:
+    """The metrics of both, the deciding one first; then the questions that differ most."""
+    rows = [
+        [
+            short(name),
+            f"{recorded:.3f}",
+            f"{live:.3f}",
+            points(difference.value, sign=True),
+            limits_in_points(difference) or "no interval",
+        ]
+        for name, (recorded, live, difference) in found.metrics.items()
+    ]
+    heads = [Head("metric", left=True), *map(Head, ("recorded", "live", "live − recorded", "95%"))]
+    lines = ["", *TextTable(heads, rows).lines()]
+    shown = found.differing[:SHOWN]
+    if shown:
+        heads = [Head("question", left=True), Head("recorded"), Head("live"), Head("same rows", left=True)]
+        rows = [[q.question_id, _score(q.recorded), _score(q.live), f"{q.shared} of {q.rows}"] for q in shown]
+        title = f"differ most ({len(shown)} of {len(found.differing):,}) by {short(found.primary)}"
+        lines += ["", title, *TextTable(heads, rows).lines()]
+    return lines
+
+
+def _score(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"

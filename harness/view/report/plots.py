@@ -1,0 +1,185 @@
+"""The plots: recall over what is read, a line per cell; quality against a cost, a point per cell."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from harness.results.finished import FinishedCell
+from harness.view.report.drawing import (
+    LETTER,
+    WIDTH,
+    Scale,
+    apart,
+    dot,
+    folded,
+    frame,
+    padded,
+    picture,
+    rule,
+    ticks,
+    written,
+)
+
+# Of more lines, the best and the worst keep colour and name; the others are thin and grey.
+MOST, BEST = 8, 6
+_LEFT, _TOP, _BOTTOM = 30.0, 12.0, 40.0
+# Room for the names at the ends of lines, and the height of a name.
+_ROOM, _STEP = 130.0, 14.0
+# Three scatter plots stand side by side; their names are so far apart.
+_NARROW, _HEIGHT, _GAP = 330.0, 250.0, 13.0
+
+
+class RecallLine(NamedTuple):
+    """The recall of the cells ``names``, which coincide; the first one's ``place`` gives the colour."""
+
+    points: tuple[tuple[int, float], ...]
+    names: Sequence[str]
+    place: int
+
+    @property
+    def label(self) -> list[str]:
+        """The first name, in two lines if need be, and how many more there are."""
+        more = len(self.names) - 1
+        return folded(self.names[0]) + ([f"and {more} more"] if more else [])
+
+
+def recall_lines(cells: Mapping[str, Mapping[str, float]], pattern: str, label: str) -> Markup | None:
+    """Lines of the metrics that match ``pattern`` over the number in it; None where no cell has two of them.
+
+    ``cells``: name to metrics, best first; their places give their colours. Lines that coincide are one,
+    with the number of cells.
+    """
+    lines = _lines(cells, pattern)
+    if not lines:
+        return None
+    grey = lines[BEST:-1] if len(lines) > MOST else []
+    named = [line for line in lines if line not in grey]
+    xs = sorted({x for line in lines for x, _ in line.points})
+    room = 10 + LETTER * max(len(part) for line in named for part in line.label)
+    height = max(270.0, _TOP + _BOTTOM + sum(_STEP * len(line.label) for line in named))
+    across = Scale(xs[0], xs[-1], _LEFT + 8, WIDTH - min(_ROOM, room) - 6, is_log=True)
+    low, high = padded(y for line in lines for _, y in line.points)
+    up = Scale(max(0.0, low), min(1.0, high), height - _BOTTOM, _TOP)
+    parts = frame(across, up, _LEFT, across.end + 6, [(x, f"{x:,}") for x in xs], label)
+    parts += [_drawn(line, across, up, thin=True) for line in grey]
+    parts += [_drawn(line, across, up, thin=False) for line in reversed(named)]
+    parts += _ends(named, across.end, up)
+    said = f"Recall over {label} of {len(cells)} configurations."
+    return picture(height, said, parts, width=WIDTH + max(0.0, room - _ROOM))
+
+
+def left_grey(cells: Mapping[str, Mapping[str, float]], pattern: str) -> int:
+    """How many cells' lines are thin and grey, without a name."""
+    lines = _lines(cells, pattern)
+    return sum(len(line.names) for line in lines[BEST:-1]) if len(lines) > MOST else 0
+
+
+def _lines(cells: Mapping[str, Mapping[str, float]], pattern: str) -> list[RecallLine]:
+    names, found = list(cells), dict[tuple[tuple[int, float], ...], list[int]]()
+    for place, metrics in enumerate(cells.values()):
+        matches = ((re.fullmatch(pattern, name), value) for name, value in metrics.items())
+        points = sorted((int(m[1]), float(value)) for m, value in matches if m and math.isfinite(value))
+        if len(points) > 1:
+            found.setdefault(tuple(points), []).append(place)
+    return [RecallLine(points, [names[i] for i in places], places[0]) for points, places in found.items()]
+
+
+def _drawn(line: RecallLine, across: Scale, up: Scale, *, thin: bool) -> Markup:
+    places = [(across(x), up(y)) for x, y in line.points]
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+    stroke = Markup('<path d="{}" class="{}"><title>{}</title></path>').format(
+        path, "thin" if thin else "line", ", ".join(line.names)
+    )
+    if thin:
+        return stroke
+    dots = [
+        dot(x, y, 3.2, f"{', '.join(line.names)}: {value:.3f} at {at:,}")
+        for (x, y), (at, value) in zip(places, line.points, strict=True)
+    ]
+    return Markup('<g class="c{}">{}{}</g>').format(line.place, stroke, Markup("").join(dots))
+
+
+def _ends(lines: Sequence[RecallLine], end: float, up: Scale) -> list[Markup]:
+    """The names beside the ends of their lines, pushed apart, each tied to its end."""
+    ordered = sorted(lines, key=lambda line: -line.points[-1][1])
+    most = max(len(line.label) for line in ordered)
+    ends = [up(line.points[-1][1]) for line in ordered]
+    places = apart(ends, _STEP * most, up.end, up.start)
+    parts = []
+    for line, at, place in zip(ordered, ends, places, strict=True):
+        tie = rule(end + 4, at, end + 12, place, "tie")
+        first = place + 4 - _STEP * (len(line.label) - 1) / 2
+        texts = [written(end + 15, first + _STEP * i, part, css="name") for i, part in enumerate(line.label)]
+        parts.append(Markup('<g class="c{}">{}{}</g>').format(line.place, tie, Markup("").join(texts)))
+    return parts
+
+
+class CostPoint(NamedTuple):
+    """A cell's place (in the order of the sweep's cells) with its cost and quality."""
+
+    place: int
+    name: str
+    cost: float
+    quality: float
+
+
+def cost_points(cells: Sequence[FinishedCell], cost: str, quality: str) -> list[CostPoint]:
+    """Those cells that have both figures."""
+    found = (CostPoint(i, cell.name, cell.metric(cost), cell.metric(quality)) for i, cell in enumerate(cells))
+    return [point for point in found if math.isfinite(point.cost) and math.isfinite(point.quality)]
+
+
+def front(found: Sequence[CostPoint]) -> list[CostPoint]:
+    """The Pareto front, cheapest first: nothing that costs as little scores as high."""
+    best: list[CostPoint] = []
+    for point in sorted(found, key=lambda p: (p.cost, -p.quality)):
+        if not best or point.quality > best[-1].quality:
+            best.append(point)
+    return best
+
+
+def scatter(found: Sequence[CostPoint], cost: str, quality: str) -> Markup | None:
+    """Quality against a cost; None where all cells cost the same, as then there is nothing to weigh."""
+    if len({point.cost for point in found}) < 2:
+        return None
+    left, right = _LEFT + 4, _NARROW - 12
+    low, high = padded((p.cost for p in found), 0.10)
+    across = Scale(max(low, 0.0), high, left + 4, right)
+    low, high = padded((p.quality for p in found), 0.14)
+    up = Scale(low, high, _HEIGHT - _BOTTOM, 2 * _TOP)
+    best = front(found)
+    marks = [(v, f"{v:,g}" if v < 1e6 else f"{v:,.0f}") for v in ticks(across.low, across.high, 3)]
+    parts = frame(across, up, left, right, marks, f"{cost} →")
+    # The front as stairs: what a given cost can buy.
+    path = f"M{across(best[0].cost)} {up(best[0].quality)}"
+    path += "".join(f"H{across(point.cost)}V{up(point.quality)}" for point in best[1:])
+    parts += [
+        written(left, 9, f"↑ {quality}", css="title"),
+        Markup('<path d="{}H{}" class="front"/>').format(path, right),
+    ]
+    for point in sorted(found, key=lambda p: p in best):
+        title = f"{point.name}: {quality} {point.quality:.3f}, {cost} {point.cost:,.4g}"
+        size, css = (5.5, "dot") if point in best else (4.5, "dot faded")
+        mark = dot(across(point.cost), up(point.quality), size, title, css)
+        parts.append(Markup('<g class="c{}">{}</g>').format(point.place, mark))
+    parts += _front_names(best, across, up)
+    return picture(_HEIGHT, f"{quality} against {cost} of {len(found)} configurations.", parts, width=_NARROW)
+
+
+def _front_names(best: Sequence[CostPoint], across: Scale, up: Scale) -> list[Markup]:
+    """Names of the front above their points, the best first; one that would run into another is left out."""
+    parts: list[Markup] = []
+    boxes: list[tuple[float, float, float]] = []
+    for point in sorted(best, key=lambda p: -p.quality):
+        half, y = LETTER * len(point.name) / 2, up(point.quality) - 10
+        x = min(max(across(point.cost), across.start - 4 + half), _NARROW - half - 2)
+        if any(abs(x - a) < half + other and abs(y - b) < _GAP for a, b, other in boxes):
+            continue
+        boxes.append((x, y, half))
+        parts.append(written(x, y, point.name, anchor="middle", css="name plain"))
+    return parts
