@@ -12,7 +12,7 @@ from harness.view.formats import (
     figure,
     in_brackets,
     limits,
-    limits_in_points,
+    point_limits,
     points,
     short,
     status_text,
@@ -105,7 +105,7 @@ def _to_baseline(decision: Decision, name: str) -> str:
     difference = decision.to_baseline.get(name)
     if difference is None:
         return "today" if decision.baseline and name == decision.baseline.name else ""
-    return points(difference.value, sign=True).split()[0] + in_brackets(limits_in_points(difference))
+    return points(difference.value, sign=True).split()[0] + in_brackets(point_limits(difference))
 
 
 def _today(decision: Decision) -> list[str]:
@@ -116,7 +116,7 @@ def _today(decision: Decision) -> list[str]:
     difference = decision.to_baseline.get(choice.name)
     if difference is None:
         return [f"{base.name} is what you have: keep it. No production file is written."]
-    by = points(difference.value, sign=True) + in_brackets(limits_in_points(difference), "95%: ")
+    by = points(difference.value, sign=True) + in_brackets(point_limits(difference), "95%: ")
     against = f"Against {base.name}, which runs today, it is"
     if decision.change == "better":
         return [f"{against} shown to be better: {by}."]

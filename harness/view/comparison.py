@@ -8,15 +8,7 @@ from collections.abc import Iterator, Sequence
 from harness.cli.say import wrapped
 from harness.decision.compare import Changed, Comparison
 from harness.verdict import Interval
-from harness.view.formats import (
-    counted,
-    in_brackets,
-    limits,
-    limits_in_points,
-    points,
-    rounded,
-    short,
-)
+from harness.view.formats import counted, in_brackets, limits, point_limits, points, rounded, short
 from harness.view.table import Head, TextTable
 
 _QUOTE = 160
@@ -69,7 +61,7 @@ def _sentences(found: Comparison) -> Iterator[str]:
         return
     tied = f"{found.tied:,} {'is' if found.tied == 1 else 'are'} tied"
     yield f"{first} won {found.won:,}, {second} won {found.lost:,}, {tied}."
-    size = points(best.to_best.value) + in_brackets(limits_in_points(best.to_best), "95%: ")
+    size = points(best.to_best.value) + in_brackets(point_limits(best.to_best), "95%: ")
     if found.verdict.winner is not None:
         yield f"{ahead} is better than {behind}: by {size}."
     elif found.verdict.method == "none":
@@ -114,7 +106,7 @@ def _by_wording(found: Comparison) -> Iterator[str]:
 
 def _points(difference: Interval) -> tuple[str, str]:
     """The difference in points with its sign, and its limits."""
-    return points(difference.value, sign=True), limits_in_points(difference) or "no interval"
+    return points(difference.value, sign=True), point_limits(difference) or "no interval"
 
 
 def _changes(better: str, arrow: str, changed: Sequence[Changed], total: int) -> Iterator[str]:

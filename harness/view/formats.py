@@ -64,7 +64,7 @@ def limits(interval: Interval, *, scale: float = 1.0, digits: int = 3) -> str:
     )
 
 
-def limits_in_points(interval: Interval) -> str:
+def point_limits(interval: Interval) -> str:
     """``−3.1 to 25.0``, the limits of a difference in points; empty where there is no interval."""
     return limits(interval, scale=100, digits=1)
 

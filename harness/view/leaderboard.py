@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.formats import NAMED, NOT_COMPARABLE, MetricColumn, columns, counted, figure, meaning
-from harness.view.notes import FEW_QUESTIONS
+from harness.view.formats import NOT_COMPARABLE, MetricColumn, columns, counted, figure, listed, meaning
 
 # A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
 NOTE_ROWS, NOTE_COLUMNS = 10, 5
@@ -28,8 +27,8 @@ def leaderboard(
     """The description of the sweep's run (ten cells at most), and the whole leaderboard.
 
     ``cells``: finished ones as their ``result.json``, best first; ``failures``: ``name`` and ``error``.
-    ``k`` is the cut-off of the columns. ``verdict``: its sentences, which stand first; without it the
-    highest score is named, or that several share it, and that questions are few. Without ``same_chunks``,
+    ``k`` is the cut-off of the columns. ``verdict``: its sentences, which stand first;
+    without it the highest score is named, or that several share it. Without ``same_chunks``,
     metrics that depend on the chunking get an asterisk. An interval (``_lo``, ``_hi``) of the primary
     metric is shown where there is one.
     """
@@ -39,7 +38,7 @@ def leaderboard(
     ]
     shown = shown[: FILE_COLUMNS - 1]
     names = [str(cell["name"]) for cell in cells]
-    first = _first_line(names, values, primary, len(failures)) + _few_questions(cells)
+    first = _first_line(names, values, primary, len(failures))
     if verdict:
         first = f"**{_plain(verdict[0])}**"
     said = [" ".join(map(_plain, verdict[1:]))] if verdict[1:] else []
@@ -68,22 +67,11 @@ def _first_line(
     if len(names) == 1:
         text = f"**{_plain(names[0])}**: {primary} {_interval(values[0], primary)}."
     elif len(tied) > 1:
-        some = ", ".join(f"**{_plain(name)}**" for name in tied[:NAMED])
-        link = "among them" if len(tied) > NAMED else "namely"
         share = f"{len(tied)} of {len(names)} cells share the highest {primary}"
-        text = f"{share}: {figure(primary, best)}, {link} {some}."
+        text = f"{share}, {figure(primary, best)}: {_plain(listed(tied))}."
     else:
         text = f"**{_plain(names[0])}** has the highest {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {counted(len(names) + failed, 'cell')} failed." if failed else "")
-
-
-def _few_questions(cells: Sequence[Mapping[str, Any]]) -> str:
-    """How coarse the scores are when there are few questions; empty when there are many, or none is known."""
-    count = sum(cells[0].get("questions", {}).values()) if cells else 0
-    if not 0 < count < FEW_QUESTIONS:
-        return ""
-    points = f"{100 / count:.1f}".removesuffix(".0")
-    return f" Only {counted(count, 'question')}: one question more or less moves a cell by {points} points."
 
 
 def _legend(shown: Sequence[MetricColumn]) -> str:

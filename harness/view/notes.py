@@ -124,12 +124,8 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
         kept = any(content["config"]["golden"].get("keep_lost") for content in contents)
-        one = missing == 1
-        counts, keeps, does = (
-            ("counts", "keeps its question", "does") if one else ("count", "keep their questions", "do")
-        )
-        fate = f"{counts} as not found" if kept else f"{keeps} out of every score"
-        lines.append(f"{counted(missing, 'label')} {does} not stand in the documents as written and {fate}.")
+        fate = "count as not found" if kept else "leave their questions out of every score"
+        lines.append(f"{counted(missing, 'label')} not found in the documents as written: they {fate}.")
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.decision.rank_agreement import Parity
 from harness.verdict.change import Change
-from harness.view.formats import counted, limits_in_points, points, short
+from harness.view.formats import counted, point_limits, points, short
 from harness.view.table import Head, TextTable
 
 # Questions that lost or differ most, in tables and files.
@@ -24,7 +24,7 @@ def gate_sentences(
 ) -> list[str]:
     """The outcome first, then what it rests on and what would decide."""
     difference = change.difference
-    between = limits_in_points(difference)
+    between = point_limits(difference)
     moved = (
         f"{short(recorded['primary'])} {recorded['score']:.3f} → {recorded['score'] + difference.value:.3f} "
         f"({points(difference.value, sign=True)}{', 95%: ' + between if between else ''})"
@@ -135,7 +135,7 @@ def parity_table(found: Parity) -> list[str]:
             f"{recorded:.3f}",
             f"{live:.3f}",
             points(difference.value, sign=True),
-            limits_in_points(difference) or "no interval",
+            point_limits(difference) or "no interval",
         ]
         for name, (recorded, live, difference) in found.metrics.items()
     ]

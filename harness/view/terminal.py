@@ -17,18 +17,8 @@ if TYPE_CHECKING:
     from harness.cell.build import Inputs
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
-# In the order in which a cell passes through them; a letter draws a stage's share of the bar.
-STAGES = {
-    "load": "l",
-    "chunk": "c",
-    "embed": "E",
-    "index": "i",
-    "search": "s",
-    "metrics": "m",
-    "write": "w",
-    "track": "t",
-}
-BAR = 30
+# In the order in which a cell passes through them.
+STAGES = ("load", "chunk", "embed", "index", "search", "metrics", "write", "track")
 
 
 def inputs(measured_on: Sequence[Inputs]) -> list[str]:
@@ -110,27 +100,23 @@ def sweep_table(
 
 
 def profile(contents: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Each cell's seconds with a bar whose letters show the stages' shares; then each stage's sum."""
-    if not contents:
+    """Where the time went: each cell's seconds, stage by stage, and their sums."""
+    spent = [stage_seconds(content) for content in contents]
+    stages = [stage for stage in STAGES if sum(seconds[stage] for seconds in spent) >= 0.005]
+    if not stages:
         return []
-    spent = [
-        {stage: content["timing"].get(f"{stage}_seconds", 0.0) for stage in STAGES} for content in contents
-    ]
-    longest = max(sum(stages.values()) for stages in spent) or 1.0
+    total = {stage: sum(seconds[stage] for seconds in spent) for stage in STAGES}
+    names = [*(str(content["name"]) for content in contents), "all"]
     rows = [
-        [content["name"], f"{sum(stages.values()):.2f}", _bar(stages, longest)]
-        for content, stages in zip(contents, spent, strict=True)
+        [name, *(f"{seconds[stage]:.2f}" for stage in stages), f"{sum(seconds.values()):.2f}"]
+        for name, seconds in zip(names, [*spent, total], strict=True)
     ]
-    totals = {stage: sum(stages[stage] for stages in spent) for stage in STAGES}
-    everything = sum(totals.values()) or 1.0
-    sums = [f"{STAGES[stage]} {stage} {value:.2f} s" for stage, value in totals.items() if value >= 0.005]
-    return [
-        "",
-        *TextTable([Head("cell", left=True), Head("seconds"), Head("stages", left=True)], rows).lines(),
-        "",
-        *wrapped("  ".join(sums), ""),
-        f"everything but embedding: {1 - totals['embed'] / everything:.0%} of {everything:.1f} s",
-    ]
+    return ["", *TextTable([Head("seconds", left=True), *map(Head, (*stages, "all"))], rows).lines()]
+
+
+def stage_seconds(content: Mapping[str, Any]) -> dict[str, float]:
+    """The seconds that a cell spent in each stage."""
+    return {stage: float(content["timing"].get(f"{stage}_seconds", 0.0)) for stage in STAGES}
 
 
 def _with_limits(metric: str, row: Mapping[str, float]) -> str:
@@ -140,15 +126,6 @@ def _with_limits(metric: str, row: Mapping[str, float]) -> str:
         return text
     lo, hi = (f"{row[f'{metric}_{end}']:.3f}".removeprefix("0") for end in ("lo", "hi"))
     return f"{text} ({lo}–{hi})"
-
-
-def _bar(stages: Mapping[str, float], longest: float) -> str:
-    """A bar as long as the cell took, the longest ``BAR`` characters; ends of stages are rounded."""
-    bar, done = "", 0.0
-    for stage, value in stages.items():
-        done += value
-        bar += STAGES[stage] * (round(BAR * done / longest) - len(bar))
-    return bar
 
 
 def _failed(failures: Sequence[Mapping[str, Any]]) -> list[str]:

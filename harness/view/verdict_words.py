@@ -16,8 +16,8 @@ from harness.view.formats import (
     counted,
     in_brackets,
     limits,
-    limits_in_points,
     listed,
+    point_limits,
     points,
     rounded,
     short,
@@ -117,7 +117,7 @@ def _ahead(best: Standing, second: Standing | None) -> str:
     if second is None:
         return ""
     lead = points(best.to_best.value)
-    return f", {lead} ahead of {second.name}{in_brackets(limits_in_points(best.to_best))}"
+    return f", {lead} ahead of {second.name}{in_brackets(point_limits(best.to_best))}"
 
 
 def _ruled_out(verdict: Verdict) -> list[str]:

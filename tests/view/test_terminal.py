@@ -5,8 +5,9 @@ from __future__ import annotations
 from harness.view.terminal import profile, report
 
 
-def test_bars_show_each_stage_in_proportion():
-    """10 s of embedding and 5 s of search in the longest cell: 20 and 10 of its 30 characters; half as long, half a bar."""
+def test_seconds_stand_stage_by_stage(monkeypatch):
+    """Stages that took time, their sums, and the whole; what is no stage is left out."""
+    monkeypatch.setenv("COLUMNS", "80")
     contents = [
         {
             "name": "minilm · 128",
@@ -14,12 +15,15 @@ def test_bars_show_each_stage_in_proportion():
         },
         {"name": "bge", "timing": {"embed_seconds": 7.5}},
     ]
-    lines = profile(contents)
 
-    assert lines[3] == "minilm · 128    15.00  " + "E" * 20 + "s" * 10
-    assert lines[4] == "bge              7.50  " + "E" * 15
-    assert lines[6] == "E embed 17.50 s  s search 5.00 s"
-    assert lines[7] == "everything but embedding: 22% of 22.5 s"  # 5 / 22.5
+    assert profile(contents) == [
+        "",
+        "seconds       embed  search    all",
+        "-" * 34,
+        "minilm · 128  10.00    5.00  15.00",
+        "bge            7.50    0.00   7.50",
+        "all           17.50    5.00  22.50",
+    ]
 
 
 def test_nothing_finished_is_nothing_to_show():

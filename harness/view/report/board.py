@@ -18,7 +18,7 @@ from harness.view.formats import (
     figure,
     legend,
     limits,
-    limits_in_points,
+    point_limits,
     points,
     short,
     status_text,
@@ -95,7 +95,7 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
                 status=status_text(standing.status) if standing else "",
                 note=_note(standing, verdict),
                 to_baseline=_difference(to_baseline),
-                baseline_limits=limits_in_points(to_baseline),
+                baseline_limits=point_limits(to_baseline),
                 fields=[_field(column.metric, cell.metric(column.metric)) for column in heads],
             )
         )
@@ -142,7 +142,7 @@ def _behind(standing: Standing | None, *, is_best: bool) -> tuple[BoardField, st
         return BoardField("–", ""), ""
     if is_best:
         return BoardField("best", "0"), ""
-    return _difference(standing.to_best), limits_in_points(standing.to_best)
+    return _difference(standing.to_best), point_limits(standing.to_best)
 
 
 def _difference(interval: Interval) -> BoardField:

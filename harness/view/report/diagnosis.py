@@ -9,7 +9,7 @@ from harness.metrics.diagnosis import CAUSES
 from harness.results.finished import FinishedSweep
 from harness.verdict.helped import Helped
 from harness.view.report.effects import plain
-from harness.view.terminal import STAGES
+from harness.view.terminal import STAGES, stage_seconds
 
 # The order in which a bar shows them, best first, and what each means.
 MEANING = {
@@ -68,13 +68,10 @@ def causes(sweep: FinishedSweep) -> tuple[list[StackedBar], list[str]]:
 
 def seconds(sweep: FinishedSweep) -> tuple[list[StackedBar], list[tuple[str, float]]]:
     """For each cell its seconds by stage, on one scale; and the sum of every stage that took time."""
-    spent = [
-        {stage: float(cell.content["timing"].get(f"{stage}_seconds", 0.0)) for stage in STAGES}
-        for cell in sweep.cells
-    ]
+    spent = [stage_seconds(cell.content) for cell in sweep.cells]
     longest = max((sum(stages.values()) for stages in spent), default=0.0)
     bars = [
-        _bar(i, cell.name, stages, list(STAGES), longest)
+        _bar(i, cell.name, stages, STAGES, longest)
         for i, (cell, stages) in enumerate(zip(sweep.cells, spent, strict=True))
     ]
     sums = [(stage, sum(stages[stage] for stages in spent)) for stage in STAGES]

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from harness.decision.findings import ByWording
 from harness.verdict import Interval
 from harness.verdict.effects import Effect
-from harness.view.formats import limits_in_points, points
+from harness.view.formats import point_limits, points
 from harness.view.report.drawing import Scale, dot, padded, picture, rule
 
 # So many lines of an axis are shown at once; the others are folded.
@@ -26,16 +26,19 @@ _SHARED = {
 }
 
 
-class EffectLine(NamedTuple):
-    """A difference as it is written; ``within``: the settings it holds for, empty for the mean over all."""
+class DifferenceLine(NamedTuple):
+    """A difference as it is written.
+
+    ``within``: the settings it holds for, empty for the mean over all. ``size``: of its pairs or questions.
+    """
 
     label: str
-    within: str
-    picture: Markup
     text: str
     limits: str
-    pairs: int
+    size: int
     is_clear: bool
+    within: str = ""
+    picture: Markup = Markup("")
 
 
 class EffectGroup(NamedTuple):
@@ -43,26 +46,16 @@ class EffectGroup(NamedTuple):
 
     axis: str
     remark: str
-    lines: Sequence[EffectLine]
-
-
-class WordingGroup(NamedTuple):
-    """A difference among questions that are worded alike."""
-
-    group: str
-    questions: int
-    text: str
-    limits: str
-    is_clear: bool
+    lines: Sequence[DifferenceLine]
 
 
 class WordingComparison(NamedTuple):
-    """Two cells compared in groups. ``depends``: the sign differs between groups by more than chance."""
+    """Two cells compared among questions worded alike. ``depends``: the sign differs by more than chance."""
 
     first: str
     second: str
     depends: bool
-    groups: Sequence[WordingGroup]
+    lines: Sequence[DifferenceLine]
 
 
 def effect_groups(effects: Sequence[Effect]) -> list[EffectGroup]:
@@ -73,9 +66,9 @@ def effect_groups(effects: Sequence[Effect]) -> list[EffectGroup]:
     """
     found = [(effect.axis, *part) for effect in effects for part in _parts(effect)]
     pictures = forest([interval for _, _, _, interval, _ in found], zero=True)
-    groups: dict[str, list[EffectLine]] = {}
+    groups: dict[str, list[DifferenceLine]] = {}
     for (axis, label, within, interval, pairs), drawing in zip(found, pictures, strict=True):
-        line = EffectLine(label, within, drawing, *_written(interval), pairs, is_clear(interval))
+        line = _line(label, interval, pairs)._replace(within=within, picture=drawing)
         groups.setdefault(axis, []).append(line)
     return [
         EffectGroup(plain(axis), _remark([e for e in effects if e.axis == axis]), lines)
@@ -86,25 +79,12 @@ def effect_groups(effects: Sequence[Effect]) -> list[EffectGroup]:
 def wordings(found: Sequence[ByWording]) -> list[WordingComparison]:
     """Each comparison with its groups, few shared words first."""
     order = list(_SHARED)
-    return [
-        WordingComparison(
-            one.first,
-            one.second,
-            one.comparison.changes_sign,
-            [
-                WordingGroup(
-                    _SHARED.get(group.group, group.group),
-                    group.questions,
-                    *_written(group.difference),
-                    is_clear(group.difference),
-                )
-                for group in sorted(
-                    one.comparison.groups, key=lambda group: (*order, group.group).index(group.group)
-                )
-            ],
-        )
-        for one in found
-    ]
+    comparisons = []
+    for one in found:
+        groups = sorted(one.comparison.groups, key=lambda group: (*order, group.group).index(group.group))
+        lines = [_line(_SHARED.get(g.group, g.group), g.difference, g.questions) for g in groups]
+        comparisons.append(WordingComparison(one.first, one.second, one.comparison.changes_sign, lines))
+    return comparisons
 
 
 def depends(found: Sequence[ByWording]) -> list[str]:
@@ -141,23 +121,20 @@ def plain(axis: str) -> str:
     return axis.lstrip("+").rpartition(".")[2]
 
 
-def _written(interval: Interval) -> tuple[str, str]:
-    return points(interval.value, sign=True), limits_in_points(interval)
+def _line(label: str, interval: Interval, size: int) -> DifferenceLine:
+    text, limits = points(interval.value, sign=True), point_limits(interval)
+    return DifferenceLine(label, text, limits, size, is_clear(interval))
 
 
 def _parts(effect: Effect) -> list[tuple[str, str, Interval, int]]:
     label = f"{effect.first} → {effect.second}"
     if not effect.depends:
         return [(label, "", effect.difference, len(effect.pairs))]
-    return [
-        (
-            label,
-            ", ".join(f"{plain(axis)} {level}" for axis, level in pair.settings.items()),
-            pair.difference,
-            1,
-        )
-        for pair in effect.pairs
-    ]
+    parts = []
+    for pair in effect.pairs:
+        within = ", ".join(f"{plain(axis)} {level}" for axis, level in pair.settings.items())
+        parts.append((label, within, pair.difference, 1))
+    return parts
 
 
 def _remark(effects: Sequence[Effect]) -> str:

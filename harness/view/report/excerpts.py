@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,34 +52,38 @@ def shown_rows(sweep: FinishedSweep, rows: int) -> Shown:
 
 def question_ids(sweep: FinishedSweep) -> list[str]:
     """The ids of the first cell's questions, in its order."""
-    return (
-        [str(question_id) for question_id in sweep.cells[0].questions["question_id"]] if sweep.cells else []
-    )
+    return [str(i) for i in sweep.cells[0].questions["question_id"]] if sweep.cells else []
+
+
+def aligned(cell: FinishedCell, ids: Sequence[str], column: str) -> list[Any]:
+    """A column's values in the order of ``ids``, None where the cell has none."""
+    if column not in cell.questions:
+        return [None] * len(ids)
+    values = cell.questions[column].tolist()
+    of_id = dict(zip(cell.questions["question_id"].tolist(), values, strict=True))
+    return [of_id.get(question_id) for question_id in ids]
 
 
 def first_ranks(cell: FinishedCell, ids: Sequence[str]) -> IntArray:
     """int64 (questions,): the first relevant row's rank, 0 where there is none or the cell was not asked."""
-    columns = cell.questions
-    of_id = dict(zip(columns["question_id"].tolist(), columns["first_rank"].tolist(), strict=True))
-    ranks = np.array([of_id.get(question_id, np.nan) for question_id in ids], np.float64)
-    return np.where(np.isfinite(ranks), ranks, 0).astype(np.int64)
+    return np.nan_to_num(np.array(aligned(cell, ids, "first_rank"), np.float64)).astype(np.int64)
+
+
+def answered(sweep: FinishedSweep, ids: Sequence[str]) -> IntArray:
+    """int64 (questions,): how many cells found all evidence of each question."""
+    found = np.zeros(len(ids), np.int64)
+    for cell in sweep.cells:
+        found += [cause == "found" for cause in aligned(cell, ids, "cause")]
+    return found
 
 
 def hardest(sweep: FinishedSweep) -> list[tuple[str, str, int]]:
     """Id, text and number of cells that answer it, of the questions that most cells miss."""
-    if not sweep.cells:
-        return []
-    columns = sweep.cells[0].questions
-    texts = columns.get("question", columns["question_id"])
-    answered: Counter[str] = Counter()
-    for cell in sweep.cells:
-        found = cell.questions["cause"].astype(str) == "found"
-        answered.update(cell.questions["question_id"][found].tolist())
-    rows = [
-        (str(i), str(text), answered[i])
-        for i, text in zip(columns["question_id"].tolist(), texts.tolist(), strict=True)
-    ]
-    return sorted(rows, key=lambda row: row[2])[:_HARDEST]
+    ids = question_ids(sweep)
+    texts = aligned(sweep.cells[0], ids, "question") if sweep.cells else []
+    counts = answered(sweep, ids)
+    order = np.argsort(counts, kind="stable")[:_HARDEST].tolist()
+    return [(ids[i], str(texts[i] or ids[i]), int(counts[i])) for i in order]
 
 
 def _documents(sweep: FinishedSweep) -> list[str]:

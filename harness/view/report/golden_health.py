@@ -18,7 +18,6 @@ from harness.view.report.excerpts import places_of
 
 _STEPS = 10
 _LENGTHS = (0, 50, 100, 200, 400, 800, 1600)
-_PER_TEXT = (1, 2, 3, 5, 9, 17)
 # Three of them stand side by side.
 _WIDTH = 330.0
 _LEFT, _TOP, _BOTTOM, _HEIGHT = 8.0, 22.0, 40.0, 170.0
@@ -42,7 +41,6 @@ def golden_health(sweep: FinishedSweep, verdict: Verdict | None) -> GoldenHealth
     drawn = [
         ("How much of a question's wording stands in its evidence", _overlap(columns.get("overlap"))),
         ("How long the evidence is", _lengths(sweep)),
-        ("How many questions a text has", _spread(texts)),
     ]
     return GoldenHealth(
         _facts(sweep, verdict, texts, left_out), [(t, c) for t, c in drawn if c is not None], left_out
@@ -93,20 +91,8 @@ def _lengths(sweep: FinishedSweep) -> Markup | None:
     ]
     counts, _ = np.histogram(sizes, [*_LENGTHS, np.inf])
     edges = [*(f"{edge:,}" for edge in _LENGTHS), "more"]
-    return histogram(*_ended(counts.tolist(), edges), "characters of evidence")
-
-
-def _spread(texts: Counter[str]) -> Markup | None:
-    counts, _ = np.histogram(list(texts.values()), [*_PER_TEXT, np.inf])
-    return histogram(
-        *_ended(counts.tolist(), [*map(str, _PER_TEXT), "more"]), "questions about the same text"
-    )
-
-
-def _ended(counts: list[int], edges: list[str]) -> tuple[list[int], list[str]]:
-    """Without the empty steps at the end."""
     used = max((i + 1 for i, count in enumerate(counts) if count), default=0)
-    return counts[:used], edges[: used + 1]
+    return histogram(counts[:used].tolist(), edges[: used + 1], "characters of evidence")
 
 
 def _left_out(sweep: FinishedSweep) -> list[tuple[str, str]]:

@@ -21,6 +21,8 @@ from harness.records import IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.view.report.excerpts import (
     Shown,
+    aligned,
+    answered,
     around,
     clipped,
     first_ranks,
@@ -33,8 +35,6 @@ from harness.view.report.excerpts import (
 # MLflow shows a page of up to 5 MB; charts and tables need the rest.
 MOST_BYTES = 3_800_000
 MOST_ROWS = 10
-# What fits is looked for in so many tries, until it fills this share of the room.
-_TRIES, _NEAR = 4, 0.85
 # No whole document is longer.
 _WHOLE = 1 << 40
 
@@ -61,19 +61,18 @@ def payload(sweep: FinishedSweep, metric: str, most: int = MOST_BYTES) -> Payloa
         return _pack(base | _texts(sweep, shown, evidence, cells, kept))
 
     every = np.ones(len(ids), np.bool_)
-    packed = made(len(sweep.cells), every)
-    if len(packed) <= most:
+    cells, packed = _fitted(len(sweep.cells), most, lambda n: made(n, every))
+    if cells == len(sweep.cells):
         return Payload(packed, [])
-    cells, packed = _most(len(sweep.cells), len(packed), most, lambda n: made(n, every))
     if cells:
         return Payload(packed, [_cells_left_out(cells, len(sweep.cells))])
-    order = _missed_first(sweep, ids)
-    asked, packed = _most(len(ids), len(made(1, every)), most, lambda n: made(1, _chosen(order, n)))
+    order = np.argsort(answered(sweep, ids), kind="stable")
+    asked, packed = _fitted(len(ids), most, lambda n: made(1, _chosen(order, n)))
     left_out = (
         f"Texts stand beside {asked:,} of {len(ids):,} questions, those that most configurations miss, "
         "and rows only for the best configuration: with all of them this page would be too big."
     )
-    return Payload(packed or made(0, _chosen(order, 0)), [left_out])
+    return Payload(packed, [left_out])
 
 
 def _cells_left_out(cells: int, total: int) -> str:
@@ -104,17 +103,12 @@ def _base(sweep: FinishedSweep, metric: str, ids: Sequence[str], shown: Shown) -
 
 def _causes(cell: FinishedCell, ids: Sequence[str]) -> str:
     """A digit for each question: the place of its cause in ``CAUSES``; ``-`` where the cell was not asked."""
-    of_id = dict(zip(cell.questions["question_id"].tolist(), cell.questions["cause"].tolist(), strict=True))
-    return "".join(str(CAUSES.index(of_id[i])) if i in of_id else "-" for i in ids)
+    return "".join("-" if c is None else str(CAUSES.index(c)) for c in aligned(cell, ids, "cause"))
 
 
 def _percent(cell: FinishedCell, ids: Sequence[str], metric: str) -> list[int]:
     """The deciding metric of each question in hundredths, -1 where it has none."""
-    columns = cell.questions
-    if metric not in columns:
-        return [-1] * len(ids)
-    of_id = dict(zip(columns["question_id"].tolist(), columns[metric].tolist(), strict=True))
-    values = np.array([of_id.get(question_id, np.nan) for question_id in ids], np.float64)
+    values = np.array(aligned(cell, ids, metric), np.float64)
     hundredths: list[int] = np.where(np.isfinite(values), np.round(100 * values), -1).astype(int).tolist()
     return hundredths
 
@@ -157,39 +151,24 @@ def _renumbered(rows: IntArray) -> tuple[IntArray, IntArray]:
     return used, np.where(rows >= 0, np.searchsorted(used, rows), -1)
 
 
-def _missed_first(sweep: FinishedSweep, ids: Sequence[str]) -> IntArray:
-    found = CAUSES.index("found")
-    missed = sum(np.array([c != str(found) for c in _causes(cell, ids)], np.int64) for cell in sweep.cells)
-    return np.argsort(-np.asarray(missed), kind="stable")
-
-
 def _chosen(order: IntArray, count: int) -> npt.NDArray[np.bool_]:
     chosen = np.zeros(len(order), np.bool_)
     chosen[order[:count]] = True
     return chosen
 
 
-def _most(limit: int, size: int, most: int, make: Callable[[int], str]) -> tuple[int, str]:
-    """About the largest number below ``limit`` that fits, and what it makes; 0 and nothing when none does.
+def _fitted(count: int, most: int, make: Callable[[int], str]) -> tuple[int, str]:
+    """About the largest number up to ``count`` that fits into ``most`` characters, and what it makes.
 
-    ``limit`` itself takes ``size`` characters. Beyond the first one sizes grow almost evenly, so that two
-    or three tries come near enough.
+    Sizes grow almost evenly above what nothing takes, so that a few tries come near enough.
     """
-    low, kept = 1, make(1)
-    if len(kept) > most:
-        return 0, ""
-    high, high_size = limit, size
-    for _ in range(_TRIES):
-        share = (most - len(kept)) / max(1, high_size - len(kept))
-        guess = min(high - 1, max(low + 1, low + int(0.95 * share * (high - low))))
-        if not low < guess < high or len(kept) > _NEAR * most:
-            break
-        found = make(guess)
-        if len(found) <= most:
-            low, kept = guess, found
-        else:
-            high, high_size = guess, len(found)
-    return low, kept
+    packed = make(count)
+    least = len(make(0)) if len(packed) > most else 0
+    while count and len(packed) > most:
+        share = max(0, most - least) / max(1, len(packed) - least)
+        count = min(count - 1, int(share * count))
+        packed = make(count)
+    return count, packed
 
 
 def _pack(content: Mapping[str, Any]) -> str:
