@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from harness.files.atomic import write_text
 from harness.view.colors import ink_on
-from harness.view.formats import figure, short
-from harness.view.report.drawing import LETTER, Scale, bar, picture, rule, standalone, ticks, written
-from harness.view.report.plots import recall_lines
+from harness.view.formats import counted, figure, short
+from harness.view.report.drawing import BOLD, Scale, bar, picture, rule, standalone, ticks, written
+from harness.view.report.plots import left_grey, recall_lines
 
 # A heat map from its lowest to its highest value; cells without a score.
 _PALE, _DEEP, _EMPTY = (222, 232, 247), (36, 86, 184), "#f4f4f1"
@@ -69,8 +69,8 @@ def write_charts(
     """
     metrics = {str(cell["name"]): cell["metrics"] for cell in cells}
     drawn = {
-        "recall_over_k.svg": recall_lines(metrics, r"recall_at_(\d+)", "k (rows read)"),
-        "recall_over_tokens.svg": recall_lines(metrics, r"recall_at_(\d+)_tokens", "tokens of context read"),
+        "recall_over_k.svg": _recall(metrics, r"recall_at_(\d+)", "k (rows read)"),
+        "recall_over_tokens.svg": _recall(metrics, r"recall_at_(\d+)_tokens", "tokens of context read"),
     }
     scores = [CellScore(str(c["name"]), c["params"], c["metrics"].get(primary, math.nan)) for c in cells]
     maps = heat_maps(scores, axes)
@@ -86,6 +86,12 @@ def write_charts(
             paths.append(folder / name)
             write_text(folder / name, standalone(drawing, colors))
     return paths
+
+
+def _recall(metrics: Mapping[str, Mapping[str, float]], pattern: str, label: str) -> Markup | None:
+    """The lines, with a word on those without a name."""
+    grey = left_grey(metrics, pattern)
+    return recall_lines(metrics, pattern, label + (f"; {counted(grey, 'cell')} in grey" if grey else ""))
 
 
 def _heat_map(
@@ -161,7 +167,7 @@ def _bar_chart(cells: Sequence[Mapping[str, Any]], primary: str) -> Markup | Non
         parts += [
             written(left - 8, middle + 4, str(cell["name"]), anchor="end", css="head"),
             bar(left, middle - _BAR / 2, across(value) - left, _BAR, "tile", str(cell["color"])),
-            rule(across(low), middle, across(high), middle, "whisker"),
+            *(rule(across(low), middle, across(high), middle, css) for css in ("halo", "whisker")),
             written(across(max(value, high)) + 6, middle + 4, f"{value:.3f}"),
         ]
     parts.append(rule(left, foot, left + 300, foot, "axis"))
@@ -172,4 +178,4 @@ def _bar_chart(cells: Sequence[Mapping[str, Any]], primary: str) -> Markup | Non
 
 def _wide(texts: Sequence[str]) -> float:
     """Units that the longest of these texts takes in bold."""
-    return 1.1 * LETTER * max(map(len, texts))
+    return BOLD * max(map(len, texts))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.formats import NOT_COMPARABLE, MetricColumn, columns, counted, figure, listed, meaning
+from harness.view.formats import NOT_COMPARABLE, MetricColumn, columns, counted, figure, meaning
 
 # A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
 NOTE_ROWS, NOTE_COLUMNS = 10, 5
@@ -28,7 +28,7 @@ def leaderboard(
 
     ``cells``: finished ones as their ``result.json``, best first; ``failures``: ``name`` and ``error``.
     ``k`` is the cut-off of the columns. ``verdict``: its sentences, which stand first;
-    without it the highest score is named, or that several share it. Without ``same_chunks``,
+    without it the highest observed score is named. Without ``same_chunks``,
     metrics that depend on the chunking get an asterisk. An interval (``_lo``, ``_hi``) of the primary
     metric is shown where there is one.
     """
@@ -59,18 +59,10 @@ def leaderboard(
 def _first_line(
     names: Sequence[str], values: Sequence[Mapping[str, float]], primary: str, failed: int
 ) -> str:
-    """Which cells stand first and by what; says "highest", as nothing here tests whether one is better."""
+    """Which cell stands first and by what; says "observed", as nothing here tests whether one is better."""
     if not names:
         return f"**No cell finished**; {failed} failed."
-    best = values[0].get(primary, math.nan)
-    tied = [name for name, row in zip(names, values, strict=True) if row.get(primary) == best]
-    if len(names) == 1:
-        text = f"**{_plain(names[0])}**: {primary} {_interval(values[0], primary)}."
-    elif len(tied) > 1:
-        share = f"{len(tied)} of {len(names)} cells share the highest {primary}"
-        text = f"{share}, {figure(primary, best)}: {_plain(listed(tied))}."
-    else:
-        text = f"**{_plain(names[0])}** has the highest {primary}: {_interval(values[0], primary)}."
+    text = f"**{_plain(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {counted(len(names) + failed, 'cell')} failed." if failed else "")
 
 

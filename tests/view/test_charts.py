@@ -120,6 +120,16 @@ def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
         assert any("<script>\"&'�</text>�" in text for text in texts(tmp_path, file))
 
 
+def test_of_many_lines_the_best_and_the_worst_are_named(tmp_path: Path) -> None:
+    """Nine cells, best first: six names and the last; the grey ones are counted."""
+    cells = [cell(f"m{i}", "256", 0.9 - i / 100) for i in range(9)]
+    drawn(tmp_path, cells, {})
+    for file in ("recall_over_k.svg", "recall_over_tokens.svg"):
+        found = texts(tmp_path, file)
+        assert [t for t in found if t.startswith("m")] == [f"m{i} · 256" for i in (0, 1, 2, 3, 4, 5, 8)]
+        assert any(text.endswith("; 2 cells in grey") for text in found)
+
+
 def test_long_names_stay_inside_the_picture(tmp_path: Path) -> None:
     """A viewer shows nothing beyond the picture's border, so that the picture grows with the names."""
     cells = [cell(f"sentence-transformers/paraphrase-{i}", "128", 0.5 + i / 10) for i in range(4)]

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 # Units of a chart's width; on a phone they are a little less than pixels, on a desk a little more.
 WIDTH = 400.0
-# An average letter of the charts' text takes so many units.
-LETTER = 6.1
+# An average letter of the charts' text takes so many units, and in bold.
+LETTER, BOLD = 6.1, 7.4
 # A file's chart is so many times as large as its units.
 _ZOOM = 2
 _MARGIN = 8.0
@@ -21,14 +21,14 @@ _NOT_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\
 _STYLE = """
 text { fill: #555d68; font: 11.5px "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 .head { fill: #1b1f24; font-weight: 600; }
-.name { font-weight: 600; }
+.name { fill: #1b1f24; }
 .grid { stroke: #e3e4e0; }
 .axis { stroke: #c9cbc6; }
 .line { fill: none; stroke-width: 2.4; stroke-linejoin: round; }
 .thin { fill: none; stroke: #c9cbc6; }
-.tie { opacity: 0.5; }
 .dot { stroke: #ffffff; stroke-width: 1.5; }
 .whisker { stroke: #1b1f24; stroke-width: 1.4; }
+.halo { stroke: #ffffff; stroke-width: 3.4; }
 """
 
 
@@ -147,7 +147,7 @@ def standalone(drawing: Markup, colors: Sequence[str]) -> str:
     size = re.search(r'viewBox="0 0 (\d+) (\d+)"', head)
     width, height = (int(size[i]) + 2 * _MARGIN for i in (1, 2)) if size else (0.0, 0.0)
     cells = "".join(
-        f".c{i} .line, .c{i} .tie {{ stroke: {color}; }}\n.c{i} .dot, .c{i} .name {{ fill: {color}; }}\n"
+        f".c{i} .line, .c{i} .tie {{ stroke: {color}; }}\n.c{i} .dot {{ fill: {color}; }}\n"
         for i, color in enumerate(colors)
     )
     box = f"{-_MARGIN:g} {-_MARGIN:g} {width:g} {height:g}"

@@ -58,43 +58,46 @@ def page(sweep: FinishedSweep, findings: Findings) -> str:
     It needs no network and no file beside it. Where not all texts fit, the page says what is left out.
     Without a verdict it says why there is none.
     """
+    packed = payload(sweep, findings.metric)
+    assets = {
+        "cell_css": cell_css([cell.color for cell in sweep.cells]),
+        "css": _text("report.css"),
+        "js": _text("report.js"),
+        "packed": Markup(packed.packed),  # noqa: S704 - base64 holds nothing that HTML could read
+        "left_out": packed.left_out,
+    }
+    return str(_template().render(sweep=sweep, **_sections(sweep, findings), **assets))
+
+
+def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
+    """What the templates show, section by section."""
     metric, verdict = findings.metric, findings.verdict
-    packed = payload(sweep, metric)
-    same_chunks = not rechunks(sweep.cells)
     scores = [charts.CellScore(cell.name, cell.params, cell.metric(metric)) for cell in sweep.cells]
     bars, causes = diagnosis.causes(sweep)
     timed, stages = diagnosis.seconds(sweep)
-    return str(
-        _template().render(
-            sweep=sweep,
-            metric=short(metric),
-            words=_words(sweep, findings),
-            verdict=verdict,
-            standings=by_status(verdict),
-            tiles=tiles(sweep, verdict),
-            places={cell.name: i for i, cell in enumerate(sweep.cells)},
-            cell_css=cell_css([cell.color for cell in sweep.cells]),
-            css=_text("report.css"),
-            js=_text("report.js"),
-            board=board(sweep, findings, same_chunks=same_chunks),
-            curves=_curves(sweep),
-            grids=charts.heat_maps(scores, sweep.axes),
-            costs=_costs(sweep, metric),
-            bars=bars,
-            causes=causes,
-            meaning=diagnosis.MEANING,
-            remedies=diagnosis.remedies(sweep, findings.helped),
-            groups=effect_groups(findings.effects),
-            shown_effects=SHOWN,
-            wordings=wordings(findings.wording),
-            golden=golden_health(sweep, verdict),
-            timed=timed,
-            stages=stages,
-            packed=Markup(packed.packed),  # noqa: S704 - base64 holds nothing that HTML could read
-            left_out=packed.left_out,
-            hardest=hardest(sweep),
-        )
-    )
+    return {
+        "metric": short(metric),
+        "words": _words(sweep, findings),
+        "verdict": verdict,
+        "standings": by_status(verdict),
+        "tiles": tiles(sweep, verdict),
+        "places": {cell.name: i for i, cell in enumerate(sweep.cells)},
+        "board": board(sweep, findings, same_chunks=not rechunks(sweep.cells)),
+        "curves": _curves(sweep),
+        "grids": charts.heat_maps(scores, sweep.axes),
+        "costs": _costs(sweep, metric),
+        "bars": bars,
+        "causes": causes,
+        "meaning": diagnosis.MEANING,
+        "remedies": diagnosis.remedies(sweep, findings.helped),
+        "groups": effect_groups(findings.effects),
+        "shown_effects": SHOWN,
+        "wordings": wordings(findings.wording),
+        "golden": golden_health(sweep, verdict),
+        "timed": timed,
+        "stages": stages,
+        "hardest": hardest(sweep),
+    }
 
 
 def write_page(sweep: FinishedSweep, findings: Findings, path: Path) -> Path:

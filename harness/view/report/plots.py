@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from harness.results.finished import FinishedCell
 from harness.view.report.drawing import (
+    BOLD,
     LETTER,
     WIDTH,
     Scale,
@@ -60,12 +61,13 @@ def recall_lines(cells: Mapping[str, Mapping[str, float]], pattern: str, label: 
     grey = lines[BEST:-1] if len(lines) > MOST else []
     named = [line for line in lines if line not in grey]
     xs = sorted({x for line in lines for x, _ in line.points})
-    room = 10 + LETTER * max(len(part) for line in named for part in line.label)
+    room = 10 + BOLD * max(len(part) for line in named for part in line.label)
     height = max(270.0, _TOP + _BOTTOM + sum(_STEP * len(line.label) for line in named))
     across = Scale(xs[0], xs[-1], _LEFT + 8, WIDTH - min(_ROOM, room) - 6, is_log=True)
     low, high = padded(y for line in lines for _, y in line.points)
     up = Scale(max(0.0, low), min(1.0, high), height - _BOTTOM, _TOP)
     parts = frame(across, up, _LEFT, across.end + 6, [(x, f"{x:,}") for x in xs], label)
+    parts.append(written(_LEFT, 4, "↑ recall", css="title"))
     parts += [_drawn(line, across, up, thin=True) for line in grey]
     parts += [_drawn(line, across, up, thin=False) for line in reversed(named)]
     parts += _ends(named, across.end, up)
