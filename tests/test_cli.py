@@ -285,7 +285,7 @@ def test_cells_are_compared_on_the_same_questions_or_not_at_all(workplace):
     kept = workplace.sweep(*words, "golden.keep_lost=true")
 
     assert kept.returncode == 0, kept.stderr
-    assert "1 label does not stand in the documents as written and counts as not found." in " ".join(
+    assert "1 label is not found in the documents as written and is counted as missed." in " ".join(
         kept.stdout.split()
     )
     assert [result["questions"] for result in workplace.results()] == [{"span": 5}, {"span": 5}]

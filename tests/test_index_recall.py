@@ -20,7 +20,7 @@ def test_a_tiny_ef_is_blamed_and_not_the_model(workplace):
     assert roomy["health"]["index_mb"] > 0
     assert roomy["timing"]["index_seconds"] > 0
     said = " ".join(done.stdout.split())
-    assert "index=hnsw brings only 20.0% of the first rows that exact search finds" in said
+    assert "index=hnsw finds only 20.0% of the first rows that exact search finds" in said
     assert "the index's fault and not the model's" in said
     assert said.count("brings only") == 1
     exact = workplace.sweep(*words, "index=exact")

@@ -21,7 +21,7 @@ _FORMS = {
     "index_mb": ",.1f",
 }
 _MEANINGS = {
-    r"recall_at_\d+_tokens": "share of the evidence inside the first {n} tokens of returned context",
+    r"recall_at_\d+_tokens": "share of the evidence in the first {n} tokens of returned context",
     r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
     r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
     r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",

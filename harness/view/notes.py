@@ -47,18 +47,6 @@ def truncation(name: str, content: Mapping[str, Any]) -> str | None:
     )
 
 
-def rounding(name: str, content: Mapping[str, Any]) -> str | None:
-    """For how many questions half-precision vectors leave the order open, or None."""
-    count = int(content["health"].get("unsettled_questions", 0))
-    if not count:
-        return None
-    return (
-        f"{name}: embeddings cached as float16 are rounded. For {count} of "
-        f"{counted(sum(content['questions'].values()), 'question')} exact ones might rank other rows first. "
-        "cache_dtype=float32 avoids it."
-    )
-
-
 def precision(name: str, content: Mapping[str, Any]) -> str | None:
     """How far vectors computed in int8 are from exact ones, or None."""
     agreement = content["health"].get("vector_agreement")
@@ -100,7 +88,7 @@ def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
 
 
 # What there may be to say of a cell.
-OF_CELLS = (truncation, rounding, precision, approximate, own_chunks)
+OF_CELLS = (truncation, precision, approximate, own_chunks)
 
 
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -124,8 +112,13 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
         kept = any(content["config"]["golden"].get("keep_lost") for content in contents)
-        fate = "count as not found" if kept else "leave their questions out of every score"
-        lines.append(f"{counted(missing, 'label')} not found in the documents as written: they {fate}.")
+        verb, fate = (
+            "is" if missing == 1 else "are",
+            "counted as missed" if kept else "left out of every score",
+        )
+        lines.append(
+            f"{counted(missing, 'label')} {verb} not found in the documents as written and {verb} {fate}."
+        )
     return lines
 
 
