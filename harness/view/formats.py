@@ -21,7 +21,7 @@ _FORMS = {
     "index_mb": ",.1f",
 }
 _MEANINGS = {
-    r"recall_at_\d+_tokens": "share of the evidence in the first {n} tokens of returned context",
+    r"recall_at_\d+_tokens": "share of the evidence in {n} tokens of returned context",
     r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
     r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
     r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",
@@ -137,7 +137,7 @@ def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> list[s
     """Each column of the terminal's table in a line."""
     lines = [f"  {column.title:<13} {meaning(column.metric)}" for column in shown]
     if has_limits:
-        lines.append("  (.123–.456)   95% limits, for more questions of this kind about these documents")
+        lines.append("  (.123–.456)   95% limits, for more such questions about these documents")
     if any(not column.comparable for column in shown):
         lines.append(f"  * {NOT_COMPARABLE}")
     return lines
