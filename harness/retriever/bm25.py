@@ -13,8 +13,8 @@ import numpy.typing as npt
 from harness.errors import SettingError
 from harness.records import Chunks, Float32Array, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
+from harness.retriever.analyzer import Analyzer
 from harness.retriever.scored import first_ranks, of_groups, ranking
-from harness.retriever.words import Words
 
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
@@ -24,7 +24,7 @@ class Bm25Retriever:
 
     A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs (``k1``), and for less in a long
     chunk (``b``); a word that is asked for twice counts twice. ``method`` names the variant of the formula
-    (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and ``shortest`` see ``harness.retriever.words``.
+    (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and ``shortest`` see ``harness.retriever.analyzer``.
     Raises ``SettingError`` for a value that is not allowed.
     """
 
@@ -52,7 +52,7 @@ class Bm25Retriever:
             raise SettingError(
                 f"retriever.method is {method}; allowed are {', '.join(METHODS)}.", key="retriever.method"
             )
-        self._words = Words(language, shortest)
+        self._analyzer = Analyzer(language, shortest)
         self._settings: dict[str, Any] = {"k1": k1, "b": b, "method": method}
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:  # noqa: ARG002 - neither is needed
@@ -62,7 +62,7 @@ class Bm25Retriever:
         self._place: dict[str, int] = {}
         place = self._place
         rows = [
-            array("i", [place.setdefault(word, len(place)) for word in self._words.of(text)])
+            array("i", [place.setdefault(word, len(place)) for word in self._analyzer.terms(text)])
             for text in chunks.embed_texts(np.arange(len(chunks)))
         ]
         self._table = _table(rows, place, self._settings)
@@ -94,7 +94,7 @@ class Bm25Retriever:
         """The score of every row, or of every group (that of its best row), float32; 0 where no word is shared."""
         data, rows, begins = self._table
         scores = np.zeros(self._rows, np.float32)
-        for word in self._words.of(question):
+        for word in self._analyzer.terms(question):
             place = self._place.get(word)
             if place is not None:
                 of_word = slice(begins[place], begins[place + 1])

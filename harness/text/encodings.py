@@ -28,6 +28,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # not in text: tab to 
 _SAMPLE_CHARACTERS = 20_000
 _SAMPLE_BYTES = 400_000
 _DAMAGED_AT_MOST = 0.1  # broken characters per sound one beyond ASCII
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Encoding(NamedTuple):
@@ -51,6 +52,15 @@ def detect(data: bytes) -> Encoding | None:
 def decode(data: bytes, encoding: Encoding) -> str:
     """The characters of ``data``, without its byte order mark; newlines as they stand."""
     return data[encoding.mark :].decode(encoding.codec, encoding.errors)
+
+
+def encodable(text: str) -> str:
+    """``text`` with each lone surrogate replaced by U+FFFD: the same length, and valid for compiled libraries."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _LONE_SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def _decodes(data: bytes, codec: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
@@ -18,13 +17,13 @@ import numpy.typing as npt
 
 from harness.errors import ModelError
 from harness.records import IntArray
+from harness.text.encodings import encodable
 from harness.text.token_starts import BLANK, Piece, pieces, read
 from harness.text.tokenizer_file import find_tokenizer_file
 
 BATCH_CHARS = (
     2_000_000  # bounds the memory that the library takes for what it found: a few hundred bytes a token
 )
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +130,6 @@ def load_tokenizer(name: str) -> Tokenizer:
         _unknown_id(backend, data),
         _splits_at_blanks(backend),
     )
-
-
-def encodable(text: str) -> str:
-    """``text`` with each lone surrogate replaced by U+FFFD: the same length, and valid for compiled libraries."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return SURROGATE.sub("\ufffd", text)
-    return text
 
 
 @dataclass(frozen=True)

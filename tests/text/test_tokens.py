@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ModelError
+from harness.text.encodings import encodable
 from harness.text.token_starts import PIECE_CHARS
-from harness.text.tokens import TokenMap, encodable, load_tokenizer
+from harness.text.tokens import TokenMap, load_tokenizer
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # 3 emoji of 4 bytes, 2 joiners of 3: 18 bytes in 5 characters
 WORDS = ["[UNK]", "[MASK]", "red", "fox", "##es", "run", "s", "."]

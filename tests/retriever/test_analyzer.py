@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
-from harness.retriever.words import Words
+from harness.retriever.analyzer import Analyzer
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
@@ -32,21 +32,21 @@ FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 )  # fmt: skip
 def test_words_of_any_script(language, text, words):
     """Lower case, stems, no stop words; scripts without blanks in pairs of characters; marks belong to their letters."""
-    assert Words(language, 2).of(text) == words
+    assert Analyzer(language, 2).terms(text) == words
 
 
 def test_short_words_can_be_kept():
     """With ``shortest`` 1, plan B and step 5 differ from plan C and step 6."""
-    assert Words("english", 1).of("plan B step 5") == ["plan", "b", "step", "5"]
+    assert Analyzer("english", 1).terms("plan B step 5") == ["plan", "b", "step", "5"]
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.text(max_size=60), st.sampled_from(["english", "arabic", "hindi", "none"]))
 def test_any_text_has_words_without_blanks(text, language):
     """No text breaks it, and no word holds a blank or is empty but for what a stemmer leaves."""
-    words = Words(language, 2).of(text)
+    words = Analyzer(language, 2).terms(text)
 
-    assert words == Words(language, 2).of(text.replace(" ", "  "))
+    assert words == Analyzer(language, 2).terms(text.replace(" ", "  "))
     assert not any(char.isspace() for word in words for char in word)
 
 
@@ -57,6 +57,6 @@ def test_any_text_has_words_without_blanks(text, language):
 def test_wrong_settings_are_named(settings, key):
     """The message names the setting and what is allowed."""
     with pytest.raises(SettingError, match=rf"retriever\.{key} is ") as caught:
-        Words(*settings)
+        Analyzer(*settings)
 
     assert caught.value.key == f"retriever.{key}"
