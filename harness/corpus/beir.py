@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.corpus import Loaded
-from harness.corpus.gather import Notes, gather
-from harness.corpus.json_lines import read_documents
+from harness.corpus.jsonl import load_documents
 from harness.errors import InputError
 
 
@@ -25,9 +24,7 @@ class BeirCorpus:
         file = self.path / "corpus.jsonl"
         if not file.is_file():
             raise InputError(_no_corpus(self.path), path=self.path)
-        notes = Notes()
-        documents = read_documents(file, notes, prefix=lambda title: f"{title} " if title else "")
-        return gather(documents, notes, source=file, looked_for="JSON objects with a text, one a line")
+        return load_documents(file, embed_titles=True)
 
 
 def _no_corpus(path: Path) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from harness.corpus import Loaded
 from harness.corpus.gather import Notes, gather
-from harness.corpus.title import title_of
-from harness.corpus.walk import GOLDEN_FILES, Found, files_below
+from harness.corpus.walk import GOLDEN_FILES, CorpusFile, files_below
 from harness.errors import InputError, SettingError
 from harness.progress import bar
 from harness.records import Document
 from harness.text.encodings import decode, detect
+from harness.text.headings import title_of
 
 
 class FolderCorpus:
@@ -43,7 +43,7 @@ class FolderCorpus:
         looked_for = f"files named {', '.join(self.patterns)}, in all folders"
         return gather(_documents(files, notes), notes, source=self.path, looked_for=looked_for)
 
-    def _matching(self, notes: Notes) -> list[Found]:
+    def _matching(self, notes: Notes) -> list[CorpusFile]:
         wanted = re.compile("|".join(_regex(glob) for glob in self.patterns), re.IGNORECASE).fullmatch
         passed_over: Counter[str] = Counter()
         matching = []
@@ -57,7 +57,7 @@ class FolderCorpus:
         return matching
 
 
-def _documents(files: Sequence[Found], notes: Notes) -> Iterator[Document]:
+def _documents(files: Sequence[CorpusFile], notes: Notes) -> Iterator[Document]:
     with bar("Reading", len(files), "files") as progress:
         for position, file in enumerate(files):
             progress.update(1)
@@ -66,7 +66,7 @@ def _documents(files: Sequence[Found], notes: Notes) -> Iterator[Document]:
                 yield Document(file.doc_id, text, title=title_of(file.doc_id, text), position=position)
 
 
-def _text(file: Found, notes: Notes) -> str | None:
+def _text(file: CorpusFile, notes: Notes) -> str | None:
     try:
         data = file.path.read_bytes()
     except OSError as error:

@@ -1,15 +1,17 @@
-"""Documents as they come from a source into one corpus: what is left out is named, ids are unique, a digest is taken."""
+"""Documents from a source into one corpus: unique ids, a digest, and notes on what was left out."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.corpus import Loaded
 from harness.errors import InputError
 from harness.records import Document
+
+_STILL_THERE = {"same text": "; all are kept, name such copies as alternatives"}
 
 
 class Notes:
@@ -31,7 +33,7 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
     """The corpus of ``documents``, which are read once and in order.
 
     Blank documents are left out; equal texts are kept and named; the same id again with the same text and prefix is
-    left out. Raises ``InputError`` for an id with two different texts, and when nothing is left; ``looked_for`` says in that message
+    left out. Raises ``InputError`` for an id with two different texts, and when nothing is left; that message says
     what was looked for in ``source``.
     """
     kept: dict[str, Document] = {}
@@ -56,6 +58,25 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
     if not kept:
         raise InputError(_nothing_left(source, looked_for, notes.frozen()), path=source)
     return Loaded(tuple(kept.values()), digest.hexdigest(), notes.frozen())
+
+
+def summary(notes: Mapping[str, Sequence[str]], names: int = 3) -> list[str]:
+    """One line per kind of finding: how many, and at most ``names`` of them by name.
+
+    ``empty (15): a.md, b.md, c.md and 12 more``. Equal texts are documents still, and their line says so.
+    """
+    lines = []
+    for kind, concerned in notes.items():
+        more = len(concerned) - names
+        shown = ", ".join(_one_line(name) for name in concerned[:names])
+        tail = f" and {more:,} more" if more > 0 else ""
+        lines.append(f"{kind} ({len(concerned):,}): {shown}{tail}{_STILL_THERE.get(kind, '')}")
+    return lines
+
+
+def _one_line(name: str) -> str:
+    """A name without line breaks or control characters: file names may hold both."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _refuse_two_texts(earlier: Document, document: Document, source: Path) -> None:

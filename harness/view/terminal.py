@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.cell.build import Inputs
 from harness.cli.say import width, wrapped
-from harness.corpus.summary import summary
+from harness.corpus.gather import summary
 from harness.tracker import CellRecord
 from harness.view import notes
 from harness.view.table import DIM, PLAIN, columns, legend, short, table

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.corpus.folder import FolderCorpus, _documents
 from harness.corpus.gather import Notes
-from harness.corpus.walk import Found, _entries
+from harness.corpus.walk import CorpusFile, _entries
 from harness.errors import InputError, SettingError
 
 TEXTS = ["*.md", "*.txt"]
@@ -241,7 +241,7 @@ def test_what_vanishes_while_it_is_read_is_named(tmp_path):
     """A file or folder that is gone between the listing and the reading does not end the run."""
     notes = Notes()
 
-    assert list(_documents([Found("gone.md", tmp_path / "gone.md")], notes)) == []
+    assert list(_documents([CorpusFile("gone.md", tmp_path / "gone.md")], notes)) == []
     assert _entries(tmp_path / "sub", "sub/", notes) == []
     assert notes.frozen() == {
         "unreadable": ("gone.md (no such file or directory)", "sub/ (no such file or directory)")

@@ -80,12 +80,12 @@ def test_other_encodings_are_read(path, encoding):
     assert ("not UTF-8" in loaded.notes) == (encoding != "utf-8-sig")
 
 
-def test_half_a_character_is_replaced_and_named(path):
+def test_a_lone_surrogate_is_replaced_and_named(path):
     """An escape cut in two can't be written by anyone; one character stands for it, so that offsets hold."""
     loaded = load(path, '{"id": "a", "text": "x\\ud83dy"}', '{"id": "b", "text": "\\ud83d\\ude00"}')
 
     assert [d.text for d in loaded.documents] == ["x\ufffdy", "😀"]
-    assert loaded.notes == {"half characters replaced by U+FFFD": ("a",)}
+    assert loaded.notes == {"lone surrogates replaced by U+FFFD": ("a",)}
 
 
 @pytest.mark.parametrize(
