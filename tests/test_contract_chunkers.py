@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from harness.chunker import ParentChunker
-from harness.chunker.check import check_chunks
-from harness.chunker.columns import cut
+from harness.chunker.columns import check_chunks, cut
 from harness.records import Document
-from harness.text.tokens import TokenMap, load_tokenizer
+from harness.text.tokenizer import load_tokenizer
+from harness.text.tokens import TokenMap
 
 pytestmark = pytest.mark.models
 

@@ -5,7 +5,7 @@ of which at least one grows from chunk to chunk; a chunk is never empty or blank
 space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole`` has no limit).
 A document of nothing but white space has no chunks.
 
-A chunker may have a second method, ``parents``, when its chunks are only to be searched: what is handed over in their place.
+A chunker may have a second method, ``parents``: the larger spans that are returned in the place of its chunks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Chunker(Protocol):
 
 @runtime_checkable
 class ParentChunker(Chunker, Protocol):
-    """A chunker whose chunks are searched and never handed over."""
+    """A chunker whose chunks are searched, and whose parents are returned."""
 
     def parents(self, document: Document, tokens: TokenMap) -> Iterable[Chunk]:
-        """What is handed over: spans in order that don't overlap, so that each chunk lies in exactly one."""
+        """What is returned: spans in order that don't overlap, so that each chunk lies in exactly one."""

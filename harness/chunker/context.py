@@ -1,4 +1,4 @@
-"""``context``: what is put before a chunk's text when it is embedded or indexed, so that a passage tells what it is about."""
+"""``context``: the title or headings that are put before a chunk's text when it is embedded or indexed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.text.headings import Heading, headings, one_line
 
 CONTEXTS = ("none", "title", "heading_path")
 _BETWEEN = " > "
-_INK = re.compile(r"\S")
+_NONBLANK = re.compile(r"\S")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z]\w{0,7}$")  # of a file's name; the 2 of "v1.2" is none
 
 
@@ -26,9 +26,10 @@ def check_context(context: object) -> None:
 def with_context(chunks: Chunks, context: str) -> Chunks:
     """The same chunks, a line before the text of each when it is embedded or indexed. Spans and sizes stay.
 
-    ``title``: the document's title; of a file without one its first heading, else its name without the ending. ``heading_path``: the title and
-    the headings above the chunk, highest first, joined by `` > ``; headings that the chunk itself begins with are in its text already.
-    A title that the corpus puts before every chunk (``embed_prefix``) is not put there twice, nor is a heading that is the title.
+    ``title``: the document's title; of a file without one its first heading, else its name without the ending.
+    ``heading_path``: the title and the headings above the chunk, highest first, joined by `` > ``; headings that the
+    chunk itself begins with are in its text already. A title that the corpus puts before every chunk (``embed_prefix``)
+    is not put there twice, nor is a heading that equals the title.
     """
     check_context(context)
     if context == "none":
@@ -52,8 +53,8 @@ def _lines(document: Document, starts: IntArray, ends: IntArray, *, by_heading: 
     parents = _parents(found) if by_heading else []
     heading = -1
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        ink = _INK.search(document.text, start, end)
-        begin = ink.start() if ink else start
+        nonblank = _NONBLANK.search(document.text, start, end)
+        begin = nonblank.start() if nonblank else start
         while heading + 1 < len(parents) and found[heading + 1].start <= begin:
             heading += 1
         # Its own heading stands in the chunk, so it is under the one above that.

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.check import check_size
-from harness.chunker.pack import pack, trim
+from harness.chunker.pack import check_size, pack, trim
 from harness.chunker.recursive import Recursive
 from harness.records import Chunk, Document, IntArray
 from harness.text.markdown import CODE, TABLE, Blocks, read_blocks
@@ -25,11 +24,12 @@ _HEADING_SHARE = 0.25
 class Markdown:
     """A Markdown text along its own structure, with offsets that are exact by construction.
 
-    A text is cut before its outermost headings. Sections of at most ``size`` tokens are packed greedily, with the sections beside
-    them; a longer one is cut before the headings inside it, in the same way, and one without is cut into its blocks: paragraphs,
-    lists, fenced code, tables. A block is only cut when it alone has more than ``size`` tokens (code and tables between lines,
-    paragraphs between lines, then sentences, then words), and a heading stays with the block after it where both fit. Text without
-    any headings is cut at its blank lines. White space at the ends of a chunk is left out.
+    A text is cut before its outermost headings. Sections of at most ``size`` tokens are packed greedily, with the
+    sections beside them; a longer one is cut before the headings inside it, in the same way, and one without is cut into
+    its blocks: paragraphs, lists, fenced code, tables. A block is only cut when it alone has more than ``size`` tokens
+    (code and tables between lines, paragraphs between lines, then sentences, then words), and a heading stays with the
+    block after it where both fit. Text without any headings is cut at its blank lines. White space at the ends of a
+    chunk is left out.
 
     ``size``, ``overlap``: tokens. A chunk repeats the last sections or blocks of the one before it that come to at most
     ``overlap`` tokens. Raises ``SettingError`` unless ``0 <= overlap < size``.
@@ -49,7 +49,7 @@ class Markdown:
     def spans(
         self, text: str, tokens: TokenMap, span: tuple[int, int], *, blocks: Blocks
     ) -> Iterator[tuple[int, int]]:
-        """The same for a part of a text that has ``blocks``: offsets of the chunks, with the white space at their ends."""
+        """Offsets of the chunks of a part of a text that has ``blocks``, with the white space at their ends."""
         first = int(np.searchsorted(blocks.starts, span[0], side="right")) - 1
         last = max(int(np.searchsorted(blocks.starts, span[1])), first + 1)
         bounds = np.array([span[0], *blocks.starts[first + 1 : last], span[1]], np.int64)

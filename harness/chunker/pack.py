@@ -1,4 +1,4 @@
-"""Greedy packing of consecutive pieces, shared by the chunkers that keep pieces whole."""
+"""What several chunkers share: the check of their sizes, greedy packing of pieces, trimming of spans."""
 
 from __future__ import annotations
 
@@ -6,7 +6,25 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from harness.errors import SettingError
 from harness.records import Chunk, Document, IntArray
+
+
+def check_size(size: int, overlap: int = 0) -> None:
+    """Raises ``SettingError`` unless ``size`` is at least 1 and ``overlap`` is in ``[0, size)``, both in tokens."""
+    if size < 1:
+        raise SettingError(
+            f"chunk is {size} tokens; it must be at least 1. Set chunk=256 or so.", key="chunk"
+        )
+    if overlap < 0:
+        raise SettingError(
+            f"overlap is {overlap} tokens; it must be at least 0. Set overlap=0 for none.", key="overlap"
+        )
+    if overlap >= size:
+        raise SettingError(
+            f"overlap is {overlap} tokens; it must be below chunk={size}. Lower overlap or raise chunk.",
+            key="overlap",
+        )
 
 
 def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.check import check_size
-from harness.chunker.pack import pack, trim
+from harness.chunker.pack import check_size, pack, trim
 from harness.records import Chunk, Document, IntArray
 from harness.text.encodings import encodable
 from harness.text.tokens import TokenMap

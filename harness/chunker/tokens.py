@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.chunker.check import check_size
+from harness.chunker.pack import check_size
 from harness.records import Chunk, Document
 from harness.text.tokens import TokenMap
 

@@ -66,7 +66,7 @@ def test_overlap_repeats_whole_blocks() -> None:
 @pytest.mark.models
 def test_no_block_that_fits_is_cut_in_real_documents() -> None:
     """The bundled handbook at 128 and 256 tokens: every code block and table of at most that size lies in one chunk."""
-    from harness.text.tokens import load_tokenizer
+    from harness.text.tokenizer import load_tokenizer
 
     bert = load_tokenizer("bert")
     whole = 0
