@@ -1,11 +1,12 @@
 """Documents into chunks, each an exact span.
 
-Promises, for every text: chunks come in the order of ``start`` and then ``end``, both of which never decrease and
-of which at least one grows from chunk to chunk; a chunk is never empty or blank; every character that is not white
-space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole`` has no limit).
-A document of nothing but white space has no chunks.
+Promises, for every text: chunks come in the order of ``start`` and then ``end``, both of which never decrease
+and of which at least one grows from chunk to chunk; a chunk is never empty or blank; every character that is
+not white space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole``
+has no limit). A document of nothing but white space has no chunks.
 
-A chunker may have a second method, ``parents``: the larger spans that are returned in the place of its chunks.
+A chunker may have a second method, ``parents``: the larger spans that are returned in the place of its
+chunks.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from harness.text.tokens import TokenMap
 # So many documents are cut before their chunks become columns: the objects of a million would weigh gigabytes.
 _CUT_AT_ONCE = 4096
 _SHOWN_CHARACTERS = 120
+_Split: TypeAlias = Callable[[Document, TokenMap], Iterable[Chunk]]
 
 
 def cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chunker) -> Chunks:
@@ -36,8 +37,9 @@ def check_chunks(document: Document, chunks: Iterable[Any]) -> list[Chunk]:
     """The chunks of ``document`` as a list, once each has proved to be a span of it; for chunkers of the user's own.
 
     Checked: ``doc_id``; ``0 <= start < end <= len(text)``; not only white space; ``start`` and ``end`` never
-    decrease and one of them grows. Text that no chunk holds is allowed here (headers may be left out on purpose;
-    the diagnosis then says ``not_in_index``), and so is any size. Raises ``SettingError`` at the first fault.
+    decrease and one of them grows. Text that no chunk holds is allowed here (headers may be left out on
+    purpose; the diagnosis then says ``not_in_index``), and so is any size. Raises ``SettingError`` at the
+    first fault.
     """
     checked: list[Chunk] = []
     for position, given in enumerate(chunks):
@@ -63,11 +65,7 @@ def check_parents(chunks: Chunks, parents: Chunks) -> None:
         raise _wrong_parent(chunks, int(outside.argmax()), "chunk", "lies in none of its parents")
 
 
-def _columns(
-    documents: Sequence[Document],
-    tokens: Sequence[TokenMap],
-    split: Callable[[Document, TokenMap], Iterable[Chunk]],
-) -> Chunks:
+def _columns(documents: Sequence[Document], tokens: Sequence[TokenMap], split: _Split) -> Chunks:
     columns = [np.zeros((0, 4), np.int64)]
     for first in range(0, len(documents), _CUT_AT_ONCE):
         block = slice(first, first + _CUT_AT_ONCE)
@@ -76,11 +74,7 @@ def _columns(
     return Chunks(documents, *np.ascontiguousarray(np.concatenate(columns).T))
 
 
-def _cut(
-    documents: Sequence[Document],
-    tokens: Sequence[TokenMap],
-    split: Callable[[Document, TokenMap], Iterable[Chunk]],
-) -> IntArray:
+def _cut(documents: Sequence[Document], tokens: Sequence[TokenMap], split: _Split) -> IntArray:
     """int64 (chunks, 4): position of the document, start, end, tokens."""
     spans: list[tuple[int, int, int]] = []
     for position, (document, token_map) in enumerate(zip(documents, tokens, strict=True)):

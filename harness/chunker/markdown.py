@@ -24,15 +24,15 @@ _HEADING_SHARE = 0.25
 class Markdown:
     """A Markdown text along its own structure, with offsets that are exact by construction.
 
-    A text is cut before its outermost headings. Sections of at most ``size`` tokens are packed greedily, with the
-    sections beside them; a longer one is cut before the headings inside it, in the same way, and one without is cut into
-    its blocks: paragraphs, lists, fenced code, tables. A block is only cut when it alone has more than ``size`` tokens
-    (code and tables between lines, paragraphs between lines, then sentences, then words), and a heading stays with the
-    block after it where both fit. Text without any headings is cut at its blank lines. White space at the ends of a
-    chunk is left out.
+    A text is cut before its outermost headings. Sections of at most ``size`` tokens are packed greedily, with
+    the sections beside them; a longer one is cut before the headings inside it, in the same way, and one
+    without is cut into its blocks: paragraphs, lists, fenced code, tables. A block is only cut when it alone
+    has more than ``size`` tokens (code and tables between lines, paragraphs between lines, then sentences,
+    then words), and a heading stays with the block after it where both fit. Text without any headings is cut
+    at its blank lines. White space at the ends of a chunk is left out.
 
-    ``size``, ``overlap``: tokens. A chunk repeats the last sections or blocks of the one before it that come to at most
-    ``overlap`` tokens. Raises ``SettingError`` unless ``0 <= overlap < size``.
+    ``size``, ``overlap``: tokens. A chunk repeats the last sections or blocks of the one before it that come
+    to at most ``overlap`` tokens. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
 
     size: int

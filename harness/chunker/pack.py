@@ -30,10 +30,10 @@ def check_size(size: int, overlap: int = 0) -> None:
 def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:
     """Runs ``(first, last + 1)`` of pieces whose length together is at most ``size``, each as long as it can be.
 
-    ``lengths``: int64 (pieces,), tokens of each. ``joint`` is added for each seam between two pieces of a run. A
-    run begins with the last pieces of the run before it that come to at most ``overlap`` and leave room for the
-    next piece; pieces without tokens do not begin an overlap. A piece longer than ``size`` is a run by itself.
-    Takes time in proportion to the pieces, plus a few binary searches a run.
+    ``lengths``: int64 (pieces,), tokens of each. ``joint`` is added for each seam between two pieces of a
+    run. A run begins with the last pieces of the run before it that come to at most ``overlap`` and leave
+    room for the next piece; pieces without tokens do not begin an overlap. A piece longer than ``size`` is a
+    run by itself. Takes time in proportion to the pieces, plus a few binary searches a run.
     """
     total = np.concatenate([[0], np.cumsum(lengths + joint)])
     first = last = 0

@@ -19,12 +19,14 @@ from harness.text.tokens import TokenMap
 class Parent:
     """Chunks of at most ``size`` tokens, each within a parent of at most ``parent`` tokens.
 
-    A small chunk is about one thing, so it is found; the section around it says what it means, so it is returned.
-    Parents are cut as by ``Markdown`` where the document has any headings and as by ``Recursive`` where it has none, and
-    each parent of more than ``size`` tokens once more in the same way; a smaller one is its own only chunk.
+    A small chunk is about one thing, so it is found; the section around it says what it means, so it is
+    returned. Parents are cut as by ``Markdown`` where the document has any headings and as by ``Recursive``
+    where it has none, and each parent of more than ``size`` tokens once more in the same way; a smaller one
+    is its own only chunk.
 
-    ``size``, ``parent``, ``overlap``: tokens. A chunk repeats the end of the one before it in its parent, at most
-    ``overlap`` tokens; parents share nothing. Raises ``SettingError`` unless ``0 <= overlap < size <= parent``.
+    ``size``, ``parent``, ``overlap``: tokens. A chunk repeats the end of the one before it in its parent, at
+    most ``overlap`` tokens; parents share nothing. Raises ``SettingError`` unless ``0 <= overlap < size <=
+    parent``.
     """
 
     size: int

@@ -19,13 +19,13 @@ class Recursive:
     """The well-known recursive character splitter, with offsets that are exact by construction.
 
     A text is cut before every occurrence of the first of ``separators`` that it holds. Pieces of less than
-    ``size`` tokens are packed greedily; a longer piece is cut in the same way at the separators that follow, and
-    nothing is packed across it. ``""`` cuts between characters and must stand last, so that no chunk is too long.
-    White space at the ends of a chunk is left out, chunks of nothing else too.
+    ``size`` tokens are packed greedily; a longer piece is cut in the same way at the separators that follow,
+    and nothing is packed across it. ``""`` cuts between characters and must stand last, so that no chunk is
+    too long. White space at the ends of a chunk is left out, chunks of nothing else too.
 
     ``size``, ``overlap``: tokens. A chunk repeats the last pieces of the one before it that come to at most
-    ``overlap`` tokens. ``extra_tokens`` are added to the length of every piece and every seam between two, for
-    instance 2 for a model's [CLS] and [SEP]. Raises ``SettingError`` unless ``0 <= overlap < size`` and
+    ``overlap`` tokens. ``extra_tokens`` are added to the length of every piece and every seam between two,
+    for instance 2 for a model's [CLS] and [SEP]. Raises ``SettingError`` unless ``0 <= overlap < size`` and
     ``0 <= extra_tokens < size``.
 
     ``separators`` as in Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", Chroma, 2024.

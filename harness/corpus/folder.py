@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.corpus import Loaded
-from harness.corpus.gather import Notes, gather
+from harness.corpus.gather import Notes, gather, wrong_path
 from harness.corpus.walk import GOLDEN_FILES, CorpusFile, files_below
-from harness.errors import InputError, SettingError
+from harness.errors import SettingError
 from harness.progress import bar
 from harness.records import Document
 from harness.text.encodings import decode, detect
@@ -20,8 +20,8 @@ from harness.text.headings import title_of
 class FolderCorpus:
     """Every file below ``path`` whose name matches ``pattern``; a document's id is its path from there, with ``/``.
 
-    ``pattern`` is a glob or a list of globs; ``*.md`` is looked for in all folders, ``guides/**/*.md`` from the top. Case
-    does not matter. Hidden files and folders are passed over. The order is that of the ids.
+    ``pattern`` is a glob or a list of globs; ``*.md`` is looked for in all folders, ``guides/**/*.md`` from
+    the top. Case does not matter. Hidden files and folders are passed over. The order is that of the ids.
     """
 
     def __init__(self, path: str, pattern: str | Sequence[str], name: str | None = None) -> None:
@@ -37,7 +37,8 @@ class FolderCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_dir():
-            raise InputError(_no_folder(self.path), path=self.path)
+            hint = "corpus=folder reads a folder. Give the folder that the file is in, or use corpus=jsonl for a JSONL file."
+            raise wrong_path(self.path, "folder", hint)
         notes = Notes()
         files = self._matching(notes)
         looked_for = f"files named {', '.join(self.patterns)}, in all folders"
@@ -99,14 +100,3 @@ def _segment(glob: str) -> str:
         else:
             pieces.append({"*": "[^/]*", "?": "[^/]"}.get(part) or re.escape(part))
     return "".join(pieces)
-
-
-def _no_folder(path: Path) -> str:
-    if path.exists():
-        return (
-            f"corpus.path is {path}, which is a file; corpus=folder reads a folder. Give the folder that the file is in, "
-            "or use corpus=jsonl for a JSONL file."
-        )
-    return (
-        f"corpus.path is {path}, and there is no such folder (looked from {Path.cwd()}). Check the spelling."
-    )

@@ -32,9 +32,9 @@ class Notes:
 def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_for: str) -> Loaded:
     """The corpus of ``documents``, which are read once and in order.
 
-    Blank documents are left out; equal texts are kept and named; the same id again with the same text and prefix is
-    left out. Raises ``InputError`` for an id with two different texts, and when nothing is left; that message says
-    what was looked for in ``source``.
+    Blank documents are left out; equal texts are kept and named; the same id again with the same text and
+    prefix is left out. Raises ``InputError`` for an id with two different texts, and when nothing is left;
+    that message says what was looked for in ``source``.
     """
     kept: dict[str, Document] = {}
     id_of_text: dict[str, str] = {}
@@ -58,6 +58,17 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
     if not kept:
         raise InputError(_nothing_left(source, looked_for, notes.frozen()), path=source)
     return Loaded(tuple(kept.values()), digest.hexdigest(), notes.frozen())
+
+
+def wrong_path(path: Path, expected: str, hint: str) -> InputError:
+    """The error for a ``path`` that is no ``expected`` (``file`` or ``folder``); ``hint`` is for one of the other kind."""
+    if path.exists():
+        other = "folder" if expected == "file" else "file"
+        return InputError(f"corpus.path is {path}, which is a {other}; {hint}", path=path)
+    return InputError(
+        f"corpus.path is {path}, and there is no such {expected} (looked from {Path.cwd()}). Check the spelling.",
+        path=path,
+    )
 
 
 def summary(notes: Mapping[str, Sequence[str]], names: int = 3) -> list[str]:

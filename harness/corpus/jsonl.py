@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus import Loaded
-from harness.corpus.gather import Notes, gather
+from harness.corpus.gather import Notes, gather, wrong_path
 from harness.errors import InputError
 from harness.progress import bar
 from harness.records import Document
@@ -25,8 +25,8 @@ _KINDS = {str: "text", bool: "true or false", int: "number", float: "number", li
 class JsonlCorpus:
     """Every object of the file ``path``: an id (``_id``, ``id`` or ``doc_id``) and a text.
 
-    The text is called ``text``, ``content`` or ``page_content``; ``title`` and ``metadata`` may stand beside it. When no
-    object has an id, its position, counted from 0, is the id.
+    The text is called ``text``, ``content`` or ``page_content``; ``title`` and ``metadata`` may stand beside
+    it. When no object has an id, its position, counted from 0, is the id.
     """
 
     def __init__(self, path: str, name: str | None = None) -> None:
@@ -36,15 +36,20 @@ class JsonlCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_file():
-            raise InputError(_no_file(self.path), path=self.path)
+            hint = (
+                "corpus=jsonl reads one file. Give the file, or use corpus=folder for a folder of texts or corpus=beir "
+                "for a folder with corpus.jsonl."
+            )
+            raise wrong_path(self.path, "file", hint)
         return load_documents(self.path, embed_titles=False)
 
 
 def load_documents(file: Path, *, embed_titles: bool) -> Loaded:
     """The documents of the JSONL ``file``, in its order; ``position`` counts objects, blank lines aside.
 
-    ``embed_titles``: the title and a blank are put before the text when it is embedded or indexed. Raises ``InputError``
-    with the line for broken JSON, wrong fields, and an object without an id among others that have one.
+    ``embed_titles``: the title and a blank are put before the text when it is embedded or indexed. Raises
+    ``InputError`` with the line for broken JSON, wrong fields, and an object without an id among others that
+    have one.
     """
     notes = Notes()
     documents = _documents(file, notes, embed_titles=embed_titles)
@@ -163,12 +168,3 @@ def _fields(item: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
 
 def _kind(value: object) -> str:
     return _KINDS.get(type(value), "null")
-
-
-def _no_file(path: Path) -> str:
-    if path.is_dir():
-        return (
-            f"corpus.path is {path}, which is a folder; corpus=jsonl reads one file. Give the file, or use corpus=folder "
-            "for a folder of texts or corpus=beir for a folder with corpus.jsonl."
-        )
-    return f"corpus.path is {path}, and there is no such file (looked from {Path.cwd()}). Check the spelling."

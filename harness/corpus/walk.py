@@ -25,8 +25,9 @@ class CorpusFile(NamedTuple):
 def files_below(top: Path, wanted: Callable[[str], object], notes: Notes) -> list[CorpusFile]:
     """All files below ``top``, sorted by ``doc_id``; ``wanted`` says of a ``doc_id`` whether the file will be read.
 
-    Hidden files and folders are passed over and named. Symbolic links are followed only to files inside ``top`` that are not
-    wanted under their own name; folders are never entered through a link. Pipes, sockets and devices are not opened.
+    Hidden files and folders are passed over and named. Symbolic links are followed only to files inside
+    ``top`` that are not wanted under their own name; folders are never entered through a link. Pipes, sockets
+    and devices are not opened.
     """
     root = Path(os.path.realpath(top))
     files: list[CorpusFile] = []

@@ -9,9 +9,10 @@ from harness.text.words import search_terms
 class Analyzer:
     """Cuts texts into terms, for one ``language``.
 
-    Terms are words of at least ``shortest`` characters, or pairs of characters in scripts without blanks between words
-    (``harness.text.words.search_terms``). Stop words are left out where bm25s has a list of them, and the rest become
-    stems (Snowball's). ``none``: neither stop words nor stems. Raises ``SettingError`` for another language.
+    Terms are words of at least ``shortest`` characters, or pairs of characters in scripts without blanks
+    between words (``harness.text.words.search_terms``). Stop words are left out where bm25s has a list of
+    them, and the rest become stems (Snowball's). ``none``: neither stop words nor stems. Raises
+    ``SettingError`` for another language.
     """
 
     def __init__(self, language: str, shortest: int) -> None:

@@ -22,10 +22,10 @@ METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 class Bm25Retriever:
     """Scores each chunk by the words that it shares with the question; one that shares none never comes back.
 
-    A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs (``k1``), and for less in a long
-    chunk (``b``); a word that is asked for twice counts twice. ``method`` names the variant of the formula
-    (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and ``shortest`` see ``harness.retriever.analyzer``.
-    Raises ``SettingError`` for a value that is not allowed.
+    A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs
+    (``k1``), and for less in a long chunk (``b``); a word that is asked for twice counts twice. ``method``
+    names the variant of the formula (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and
+    ``shortest`` see ``harness.retriever.analyzer``. Raises ``SettingError`` for a value that is not allowed.
     """
 
     uses_model = False

@@ -1,7 +1,7 @@
 """Bytes into exactly the characters that were written, with the encoding named whenever it is not UTF-8.
 
-UTF-8 comes first, then UTF-16 and UTF-32 (with or without a byte order mark), then legacy code pages. What is none of
-these is binary.
+UTF-8 comes first, then UTF-16 and UTF-32 (with or without a byte order mark), then legacy code pages. What is
+none of these is binary.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 class Encoding(NamedTuple):
     """How bytes are to be read.
 
-    ``codec`` and ``errors`` are arguments of ``bytes.decode``; ``mark`` is the length of the byte order mark in bytes.
-    ``detail`` is what a reader must be told, for instance ``cp1252``; empty for sound UTF-8.
+    ``codec`` and ``errors`` are arguments of ``bytes.decode``; ``mark`` is the length of the byte order mark
+    in bytes. ``detail`` is what a reader must be told, for instance ``cp1252``; empty for sound UTF-8.
     """
 
     codec: str
@@ -91,8 +91,8 @@ def _utf8(data: bytes) -> Encoding | None:
 def _wide(data: bytes) -> Encoding | None:
     """UTF-16 or UTF-32 without a mark. Of the two byte orders, the one whose characters lie in fewer blocks of 256.
 
-    Only bytes with control characters are tried: legacy text has none, while UTF-16 has them in every blank, digit and
-    newline and in every character of most alphabets.
+    Only bytes with control characters are tried: legacy text has none, while UTF-16 has them in every blank,
+    digit and newline and in every character of most alphabets.
     """
     if not _CONTROL.search(data):
         return None

@@ -29,9 +29,10 @@ class Heading(NamedTuple):
 def headings(name: str, text: str) -> list[Heading]:
     """The headings of the file ``name``, in order: of ``.md``, ``.markdown`` and ``.rst`` files; others have none.
 
-    Markdown: those of ``harness.text.markdown`` that say something, ``# Refunds`` or underlined. reStructuredText: one
-    line underlined, or over- and underlined, with one punctuation mark; levels in the order in which their marks first
-    appear. A heading's text is cut after 200 characters; a line of that length that is underlined is no heading.
+    Markdown: those of ``harness.text.markdown`` that say something, ``# Refunds`` or underlined.
+    reStructuredText: one line underlined, or over- and underlined, with one punctuation mark; levels in the
+    order in which their marks first appear. A heading's text is cut after 200 characters; a line of that
+    length that is underlined is no heading.
     """
     if _is_markdown(name):
         return list(_markdown(text))

@@ -50,10 +50,11 @@ class Blocks(NamedTuple):
 def read_blocks(text: str) -> Blocks:
     """The blocks of ``text``; together they hold all of it. Nothing is nested.
 
-    Headings are of both kinds (``#``, and one line of at most 200 characters underlined), code is fenced, tables are
-    those with ``|`` and a line of dashes; the rest is paragraphs. Rules: CommonMark 0.31 and GitHub's tables,
-    without nesting in lists and quotes. Front matter counts as code: from a first line ``---`` to the next ``---`` or
-    ``...``, where what is between looks like YAML. HTML comments are paragraphs, whatever stands in them.
+    Headings are of both kinds (``#``, and one line of at most 200 characters underlined), code is fenced,
+    tables are those with ``|`` and a line of dashes; the rest is paragraphs. Rules: CommonMark 0.31 and
+    GitHub's tables, without nesting in lists and quotes. Front matter counts as code: from a first line
+    ``---`` to the next ``---`` or ``...``, where what is between looks like YAML. HTML comments are
+    paragraphs, whatever stands in them.
     """
     reader = _Reader()
     front = _FRONT_MATTER.match(text)
@@ -69,8 +70,8 @@ def read_blocks(text: str) -> Blocks:
 class _Reader:
     """Reads line by line.
 
-    ``fence``: what closes the code that is open, and how far in at most. ``lines``: of the open paragraph; ``last``: the
-    last of them.
+    ``fence``: what closes the code that is open, and how far in at most. ``lines``: of the open paragraph;
+    ``last``: the last of them.
     """
 
     def __init__(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from harness.records import Document, IntArray
 from harness.text.encodings import encodable
 from harness.text.words import units
 
-_SHORT = 8  # characters; a shorter text may stand everywhere, and is looked for only up to the limit
 _HEAD = 64  # characters of each text that the automaton looks for
 _BLOCK = 1 << 18  # characters searched at once, so that matches take little memory
 _BLANKS = np.array([code for code in range(0x3001) if chr(code).isspace()], dtype=np.uint32)
@@ -42,26 +40,29 @@ def find_occurrences(
 ) -> dict[str, list[Span]]:
     """Every occurrence of every text, in the order of the corpus, but not more than ``limit`` each.
 
-    Occurrences may overlap; an empty text has none. The corpus is read once, however many texts there are.
+    Occurrences may overlap; an empty text has none. One pass over the corpus finds the beginnings of all texts (Aho and
+    Corasick 1975), however many there are; what follows each is compared there.
     """
     found: dict[str, list[Span]] = {text: [] for text in texts}
-    short = [text for text in found if 0 < len(text) < _SHORT]
-    heads = _Heads([text for text in found if len(text) >= _SHORT])
-    for index, document in enumerate(documents if any(texts) else ()):
-        for text in short:
-            starts = islice(_starts(text, document.text), limit - len(found[text]))
-            found[text] += (Span(index, start, start + len(text)) for start in starts)
-        for text, start in heads.candidates(document.text):
-            if len(found[text]) < limit and document.text.startswith(text, start):
-                found[text].append(Span(index, start, start + len(text)))
+    by_head: dict[str, list[str]] = defaultdict(list)
+    for text in filter(None, found):
+        by_head[encodable(text[:_HEAD])].append(text)
+    if by_head:
+        automaton, candidates = AhoCorasick(list(by_head)), list(by_head.values())
+        for index, document in enumerate(documents):
+            for head, start in _matches(automaton, document.text):
+                for text in candidates[head]:
+                    # A head is compared with U+FFFD in the place of each lone surrogate, here the text itself.
+                    if len(found[text]) < limit and document.text.startswith(text, start):
+                        found[text].append(Span(index, start, start + len(text)))
     return found
 
 
 def find_spans(texts: Collection[str], documents: Sequence[Document], limit: int) -> dict[str, list[Span]]:
     """Every occurrence of every text as it is written; of a text without any, every occurrence of its words.
 
-    The words stand there in the same order, with white space of any kind and length between them, and the span begins
-    with the first word and ends with the last. Not more than ``limit`` spans each.
+    The words stand there in the same order, with white space of any kind and length between them, and the
+    span begins with the first word and ends with the last. Not more than ``limit`` spans each.
     """
     found = find_occurrences(texts, documents, limit)
     words = {text: squeezed(text) for text, spans in found.items() if not spans}
@@ -76,8 +77,8 @@ def find_spans(texts: Collection[str], documents: Sequence[Document], limit: int
 def find_similar(quotes: Collection[str], documents: Sequence[Document]) -> dict[str, Span]:
     """For each quote that has one, a span about where the most similar text stands, as long as the quote.
 
-    Similar: at least six tenths of the quote's words, in order. Pieces of the quotes are looked for in one pass over the
-    corpus, and only around rare ones are words compared.
+    Similar: at least six tenths of the quote's words, in order. Pieces of the quotes are looked for in one
+    pass over the corpus, and only around rare ones are words compared.
     """
     pieces = {quote: _pieces(quote) for quote in quotes}
     hits = find_occurrences({piece for cut in pieces.values() for piece in cut}, documents, _COMMON)
@@ -113,36 +114,13 @@ def span_at(quote: str, text: str, start: int) -> tuple[int, int] | None:
     return begin, end
 
 
-class _Heads:
-    """The beginnings of many texts, looked for all at once (Aho and Corasick 1975)."""
-
-    def __init__(self, texts: Collection[str]) -> None:
-        by_head: dict[str, list[str]] = defaultdict(list)
-        for text in texts:
-            by_head[encodable(text[:_HEAD])].append(text)
-        self._texts = list(by_head.values())
-        self._automaton = AhoCorasick(list(by_head)) if by_head else None
-
-    def candidates(self, document: str) -> Iterator[tuple[str, int]]:
-        """The texts that may stand in ``document``, and where; for each text in order.
-
-        Only beginnings have been compared, with U+FFFD in the place of each lone surrogate.
-        """
-        if self._automaton is None:
-            return
-        for first in range(0, len(document), _BLOCK):
-            block = encodable(document[first : first + _BLOCK + _HEAD - 1])
-            for head, start, _ in self._automaton.find_matches_as_indexes(block, overlapping=True):
-                if start < _BLOCK:
-                    yield from ((text, first + start) for text in self._texts[head])
-
-
-def _starts(text: str, within: str) -> Iterator[int]:
-    """The offsets of ``text`` in ``within``, overlapping ones too."""
-    start = within.find(text)
-    while start >= 0:
-        yield start
-        start = within.find(text, start + 1)
+def _matches(automaton: AhoCorasick, text: str) -> Iterator[tuple[int, int]]:
+    """Which heads stand in ``text`` and where, block by block."""
+    for first in range(0, len(text), _BLOCK):
+        block = encodable(text[first : first + _BLOCK + _HEAD - 1])
+        for head, start, _ in automaton.find_matches_as_indexes(block, overlapping=True):
+            if start < _BLOCK:
+                yield head, first + start
 
 
 def _behind_gap(text: str, start: int) -> int:

