@@ -14,7 +14,7 @@ from harness.errors import SettingError
 from harness.records import Chunk, Chunks, Document, IntArray
 from harness.text.tokens import TokenMap
 
-# So many documents are cut before their chunks become columns: the objects of a million would weigh gigabytes.
+# Documents cut before their chunks become columns: the objects of a million would weigh gigabytes.
 _CUT_AT_ONCE = 4096
 _SHOWN_CHARACTERS = 120
 _Split: TypeAlias = Callable[[Document, TokenMap], Iterable[Chunk]]
@@ -34,7 +34,7 @@ def cut(documents: Sequence[Document], tokens: Sequence[TokenMap], chunker: Chun
 
 
 def check_chunks(document: Document, chunks: Iterable[Any]) -> list[Chunk]:
-    """The chunks of ``document`` as a list, once each has proved to be a span of it; for chunkers of the user's own.
+    """The chunks of ``document`` as a list, each checked; for chunkers of the user's own.
 
     Checked: ``doc_id``; ``0 <= start < end <= len(text)``; not only white space; ``start`` and ``end`` never
     decrease and one of them grows. Text that no chunk holds is allowed here (headers may be left out on
@@ -52,7 +52,7 @@ def check_chunks(document: Document, chunks: Iterable[Any]) -> list[Chunk]:
 
 
 def check_parents(chunks: Chunks, parents: Chunks) -> None:
-    """Raises ``SettingError`` at the first parent that overlaps the one before it, or chunk outside of all parents."""
+    """Raises ``SettingError`` where a parent overlaps the one before it or a chunk lies in no parent."""
     again = (np.diff(parents.doc) == 0) & (parents.start[1:] < parents.end[:-1])
     if again.any():
         raise _wrong_parent(parents, int(again.argmax()) + 1, "parent", "overlaps the one before it")
@@ -91,8 +91,8 @@ def _cut(documents: Sequence[Document], tokens: Sequence[TokenMap], split: _Spli
 def _wrong_parent(chunks: Chunks, row: int, what: str, reason: str) -> SettingError:
     doc_id = chunks.documents[chunks.doc[row]].doc_id
     return SettingError(
-        f"The chunker's {what} from {chunks.start[row]} to {chunks.end[row]} of document {doc_id!r} {reason}. "
-        "Parents must not overlap, and every chunk must lie in one.",
+        f"The chunker's {what} from {chunks.start[row]} to {chunks.end[row]} of document {doc_id!r} "
+        f"{reason}. Parents must not overlap, and every chunk must lie in one.",
         key="chunker",
     )
 
@@ -118,7 +118,8 @@ def _fault(document: Document, chunk: Chunk, previous: Chunk | None) -> str | No
     if document.text[chunk.start : chunk.end].isspace():
         return "there is nothing but white space at these offsets"
     if previous and (chunk.start < previous.start or chunk.end < previous.end):
-        return f"it begins or ends before the chunk that precedes it, {tuple(previous)}; give chunks by start, then end"
+        precedes = f"it begins or ends before the chunk that precedes it, {tuple(previous)}"
+        return f"{precedes}; give chunks by start, then end"
     if chunk == previous:
         return "it equals the chunk that precedes it"
     return None
@@ -129,7 +130,7 @@ def _error(document: Document, position: int, given: Any, reason: str) -> Settin
     shown = repr(given)
     shown = shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + "..."
     return SettingError(
-        f"The chunker's chunk {position + 1} of document {document.doc_id!r} is {shown}: {reason}. Offsets are Python "
-        "string offsets (characters, not bytes or tokens) into the document's text.",
+        f"The chunker's chunk {position + 1} of document {document.doc_id!r} is {shown}: {reason}. Offsets "
+        "are Python string offsets (characters, not bytes or tokens) into the document's text.",
         key="chunker",
     )

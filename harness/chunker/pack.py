@@ -11,7 +11,7 @@ from harness.records import Chunk, Document, IntArray
 
 
 def check_size(size: int, overlap: int = 0) -> None:
-    """Raises ``SettingError`` unless ``size`` is at least 1 and ``overlap`` is in ``[0, size)``, both in tokens."""
+    """Raises ``SettingError`` unless ``1 <= size`` and ``0 <= overlap < size``, both in tokens."""
     if size < 1:
         raise SettingError(
             f"chunk is {size} tokens; it must be at least 1. Set chunk=256 or so.", key="chunk"
@@ -28,7 +28,7 @@ def check_size(size: int, overlap: int = 0) -> None:
 
 
 def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:
-    """Runs ``(first, last + 1)`` of pieces whose length together is at most ``size``, each as long as it can be.
+    """Runs ``(first, last + 1)`` of at most ``size`` together, each as long as it can be.
 
     ``lengths``: int64 (pieces,), tokens of each. ``joint`` is added for each seam between two pieces of a
     run. A run begins with the last pieces of the run before it that come to at most ``overlap`` and leave
@@ -51,7 +51,7 @@ def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iter
 
 
 def trim(document: Document, spans: Iterable[tuple[int, int]]) -> Iterator[Chunk]:
-    """``spans`` of ``document`` as chunks, without white space at their ends; blank and repeated ones are left out."""
+    """``spans`` as chunks, without white space at their ends; blank and repeated ones are left out."""
     previous = (0, 0)
     for start, end in spans:
         inner = document.text[start:end].strip()

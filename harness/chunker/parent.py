@@ -37,8 +37,8 @@ class Parent:
         check_size(self.size, self.overlap)
         if not isinstance(self.parent, int) or isinstance(self.parent, bool) or self.parent < self.size:
             raise SettingError(
-                f"chunker.parent is {self.parent}; it must be a whole number of tokens, at least chunk={self.size}. "
-                "Raise it or lower chunk.",
+                f"chunker.parent is {self.parent}; it must be a whole number of tokens, at least "
+                f"chunk={self.size}. Raise it or lower chunk.",
                 key="chunker.parent",
             )
 

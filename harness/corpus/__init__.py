@@ -1,4 +1,4 @@
-"""Documents from files. A corpus gives every document exactly as it stands, and names what it left out and why.
+"""Documents from files, exactly as they stand; what a corpus leaves out is named with the reason.
 
 Promises: ``Document.text`` is the file's characters (no newline translation, no normalisation; a byte order
 mark is dropped); ids are unique; the same files give the same documents in the same order on every machine.
@@ -33,4 +33,4 @@ class Corpus(Protocol):
     name: str
 
     def load(self) -> Loaded:
-        """All documents. Raises ``InputError`` when nothing is left or an id occurs twice with different texts."""
+        """All documents. Raises ``InputError`` when there are none or one id has two texts."""

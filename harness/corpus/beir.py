@@ -25,15 +25,15 @@ class BeirCorpus:
         file = self.path / "corpus.jsonl"
         if not self.path.is_dir():
             hint = (
-                "corpus=beir reads a folder with corpus.jsonl in it. Give the folder, or use corpus=jsonl for a single "
-                "file."
+                "corpus=beir reads a folder with corpus.jsonl in it. Give the folder, or use corpus=jsonl "
+                "for a single file."
             )
             raise wrong_path(self.path, "folder", hint)
         if not file.is_file():
             found = ", ".join(sorted(entry.name for entry in self.path.iterdir())[:8]) or "nothing"
             raise InputError(
-                f"There is no corpus.jsonl in {self.path}; found there: {found}. Unpack the data set and give the folder "
-                "that holds corpus.jsonl, queries.jsonl and qrels.",
+                f"There is no corpus.jsonl in {self.path}; found there: {found}. Unpack the data set "
+                "and give the folder that holds corpus.jsonl, queries.jsonl and qrels.",
                 path=self.path,
             )
         return load_documents(file, embed_titles=True)

@@ -18,10 +18,11 @@ from harness.text.headings import title_of
 
 
 class FolderCorpus:
-    """Every file below ``path`` whose name matches ``pattern``; a document's id is its path from there, with ``/``.
+    """Every file below ``path`` whose name matches ``pattern``.
 
-    ``pattern`` is a glob or a list of globs; ``*.md`` is looked for in all folders, ``guides/**/*.md`` from
-    the top. Case does not matter. Hidden files and folders are passed over. The order is that of the ids.
+    A document's id is its path from there, with ``/``. ``pattern`` is a glob or a list of globs; ``*.md`` is
+    looked for in all folders, ``guides/**/*.md`` from the top. Case does not matter. Hidden files and folders
+    are passed over. The order is that of the ids.
     """
 
     def __init__(self, path: str, pattern: str | Sequence[str], name: str | None = None) -> None:
@@ -37,7 +38,10 @@ class FolderCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_dir():
-            hint = "corpus=folder reads a folder. Give the folder that the file is in, or use corpus=jsonl for a JSONL file."
+            hint = (
+                "corpus=folder reads a folder. Give the folder that the file is in, or use corpus=jsonl for "
+                "a JSONL file."
+            )
             raise wrong_path(self.path, "folder", hint)
         notes = Notes()
         files = self._matching(notes)
@@ -83,7 +87,7 @@ def _text(file: CorpusFile, notes: Notes) -> str | None:
 
 
 def _regex(glob: str) -> str:
-    """A regular expression for paths with ``/``. Without a ``/`` of its own, a glob is about the file's name only."""
+    """A regular expression for paths; a glob without a ``/`` is about the file's name only."""
     parts = glob.removeprefix("./").split("/")
     if len(parts) == 1 and parts != ["**"]:
         parts.insert(0, "**")

@@ -61,12 +61,13 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
 
 
 def wrong_path(path: Path, expected: str, hint: str) -> InputError:
-    """The error for a ``path`` that is no ``expected`` (``file`` or ``folder``); ``hint`` is for one of the other kind."""
+    """The error for a ``path`` that must be a ``file`` or ``folder``; ``hint`` is for the other kind."""
     if path.exists():
         other = "folder" if expected == "file" else "file"
         return InputError(f"corpus.path is {path}, which is a {other}; {hint}", path=path)
     return InputError(
-        f"corpus.path is {path}, and there is no such {expected} (looked from {Path.cwd()}). Check the spelling.",
+        f"corpus.path is {path}, and there is no such {expected} (looked from {Path.cwd()}). Check the "
+        "spelling.",
         path=path,
     )
 
@@ -93,8 +94,9 @@ def _one_line(name: str) -> str:
 def _refuse_two_texts(earlier: Document, document: Document, source: Path) -> None:
     if (earlier.text, earlier.embed_prefix) != (document.text, document.embed_prefix):
         raise InputError(
-            f'{source}: the id "{document.doc_id}" stands for two different texts, at positions {earlier.position} and '
-            f"{document.position} (counted from 0). Labels could not tell them apart; give each document its own id.",
+            f'{source}: the id "{document.doc_id}" stands for two different texts, at positions '
+            f"{earlier.position} and {document.position} (counted from 0). Labels could not tell them apart; "
+            "give each document its own id.",
             path=source,
         )
 

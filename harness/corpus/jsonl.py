@@ -37,8 +37,8 @@ class JsonlCorpus:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_file():
             hint = (
-                "corpus=jsonl reads one file. Give the file, or use corpus=folder for a folder of texts or corpus=beir "
-                "for a folder with corpus.jsonl."
+                "corpus=jsonl reads one file. Give the file, or use corpus=folder for a folder of texts or "
+                "corpus=beir for a folder with corpus.jsonl."
             )
             raise wrong_path(self.path, "file", hint)
         return load_documents(self.path, embed_titles=False)
@@ -72,8 +72,8 @@ def _documents(path: Path, notes: Notes, *, embed_titles: bool) -> Iterator[Docu
         first_line.setdefault(found is not None, line)
         if len(first_line) > 1:
             raise InputError(
-                f"{path}:{first_line[False]}: no id, while line {first_line[True]} has one. Give every object an id "
-                f"(one of {', '.join(_IDS)}), or none (the position then is the id).",
+                f"{path}:{first_line[False]}: no id, while line {first_line[True]} has one. Give every "
+                f"object an id (one of {', '.join(_IDS)}), or none (the position then is the id).",
                 path=path,
                 line=first_line[False],
             )
@@ -90,7 +90,7 @@ def _lines(path: Path, notes: Notes) -> Iterator[tuple[int, str]]:
     if encoding.detail:
         notes.add("not UTF-8", path.name, encoding.detail)
     with (
-        # A line ends in \n, \r\n or \r, which JSON escapes in texts; U+2028 and its like, which it need not, end none.
+        # A line ends in \n, \r\n or \r, which JSON escapes in texts; U+2028 and its like end none.
         path.open(encoding=encoding.codec, errors=encoding.errors) as lines,
         bar("Reading", None, "documents") as progress,
     ):
@@ -103,7 +103,7 @@ def _lines(path: Path, notes: Notes) -> Iterator[tuple[int, str]]:
 
 
 def _encoding(path: Path) -> Encoding:
-    """UTF-8 is checked block by block, so that a large file is not held in memory; only what is not UTF-8 is."""
+    """The file's encoding. UTF-8 is checked block by block; only another file is held in memory."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with path.open("rb") as file:
@@ -135,8 +135,8 @@ def _object(content: str) -> Mapping[str, Any]:
     if isinstance(item, dict):
         return item
     raise _LineError(
-        f"a JSON {_kind(item)} where an object with a text is expected. JSONL has one object a line, without commas or "
-        "brackets around them."
+        f"a JSON {_kind(item)} where an object with a text is expected. JSONL has one object a line, without "
+        "commas or brackets around them."
     )
 
 

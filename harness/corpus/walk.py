@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.corpus.gather import Notes
 
-# The golden set's usual place is beside the documents, with its ledger, lock and sidecar; they are expected there and no finding.
+# The golden set usually stands beside the documents, with its ledger, lock and sidecar.
 GOLDEN_FILES = re.compile(r"\.?golden\.([a-z]+\.)?jsonl?(\.lock|\.torn)?").fullmatch
 
 
@@ -23,11 +23,11 @@ class CorpusFile(NamedTuple):
 
 
 def files_below(top: Path, wanted: Callable[[str], object], notes: Notes) -> list[CorpusFile]:
-    """All files below ``top``, sorted by ``doc_id``; ``wanted`` says of a ``doc_id`` whether the file will be read.
+    """All files below ``top``, sorted by ``doc_id``.
 
-    Hidden files and folders are passed over and named. Symbolic links are followed only to files inside
-    ``top`` that are not wanted under their own name; folders are never entered through a link. Pipes, sockets
-    and devices are not opened.
+    ``wanted`` says of a ``doc_id`` whether the file will be read. Hidden files and folders are passed over
+    and named. Symbolic links are followed only to files inside ``top`` that are not wanted under their own
+    name; folders are never entered through a link. Pipes, sockets and devices are not opened.
     """
     root = Path(os.path.realpath(top))
     files: list[CorpusFile] = []

@@ -1,4 +1,4 @@
-"""Retrieval by words: BM25, with stems and stop words. No model reads anything."""
+"""Lexical retrieval: BM25, with stems and stop words. No model reads anything."""
 
 from __future__ import annotations
 
@@ -72,14 +72,17 @@ class Bm25Retriever:
         }
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or groups by their best row; -1 where no more share a word with it."""
+        """The ``depth`` best chunk rows of each question, or groups by their best row.
+
+        -1 where no more rows share a word with the question.
+        """
         scored = (self._scores(question, groups) for question in questions)
         return ranking(scored, len(questions), depth)
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank of the best relevant row over the whole ranking; 0 where none of them shares a word with the question."""
+        """Rank of the best relevant row over the whole ranking; 0 where none shares a word with it."""
         scored = (self._scores(question, groups) for question in questions)
         return first_ranks(scored, relevant)
 
@@ -91,7 +94,7 @@ class Bm25Retriever:
         return self._measurements
 
     def _scores(self, question: str, groups: IntArray | None) -> Float32Array:
-        """The score of every row, or of every group (that of its best row), float32; 0 where no word is shared."""
+        """float32 score of every row, or of every group by its best row; 0 where no word is shared."""
         data, rows, begins = self._table
         scores = np.zeros(self._rows, np.float32)
         for word in self._analyzer.terms(question):
@@ -109,7 +112,10 @@ def _is_number(value: object) -> bool:
 def _table(
     rows: Sequence[array[int]], place: Mapping[str, int], settings: Mapping[str, Any]
 ) -> tuple[Float32Array, npt.NDArray[np.int32], IntArray]:
-    """Scores of the words, word by word, with the rows that have them; word ``w`` has the entries ``[begins[w] : begins[w + 1]]``."""
+    """Scores of the words, word by word, with the rows that have them.
+
+    Word ``w`` has the entries ``[begins[w] : begins[w + 1]]``.
+    """
     import bm25s
 
     if not place:  # the mean length of nothing is no number

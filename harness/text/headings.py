@@ -19,7 +19,7 @@ _NO_ADORNMENT = ("::", "..")
 
 
 class Heading(NamedTuple):
-    """``start``: where it begins, its first mark or letter, a character offset. ``level`` 1 is the highest."""
+    """``start``: the offset of its first mark or letter, in characters. ``level`` 1 is the highest."""
 
     start: int
     level: int
@@ -27,12 +27,13 @@ class Heading(NamedTuple):
 
 
 def headings(name: str, text: str) -> list[Heading]:
-    """The headings of the file ``name``, in order: of ``.md``, ``.markdown`` and ``.rst`` files; others have none.
+    """The headings of the file ``name``, in order.
 
-    Markdown: those of ``harness.text.markdown`` that say something, ``# Refunds`` or underlined.
-    reStructuredText: one line underlined, or over- and underlined, with one punctuation mark; levels in the
-    order in which their marks first appear. A heading's text is cut after 200 characters; a line of that
-    length that is underlined is no heading.
+    Files other than ``.md``, ``.markdown`` and ``.rst`` have none. Markdown: those of
+    ``harness.text.markdown`` that say something, ``# Refunds`` or underlined. reStructuredText: one line
+    underlined, or over- and underlined, with one punctuation mark; levels in the order in which their marks
+    first appear. A heading's text is cut after 200 characters; a line of that length that is underlined is no
+    heading.
     """
     if _is_markdown(name):
         return list(_markdown(text))

@@ -45,7 +45,7 @@ class Blocks(NamedTuple):
     kinds: IntArray
 
 
-# Chunks within parents, the parents and the headings above them are cut of one text after another: it is read once.
+# Chunks, their parents and the headings above them come from one text after another: it is read once.
 @lru_cache(maxsize=1)
 def read_blocks(text: str) -> Blocks:
     """The blocks of ``text``; together they hold all of it. Nothing is nested.

@@ -40,8 +40,8 @@ def find_occurrences(
 ) -> dict[str, list[Span]]:
     """Every occurrence of every text, in the order of the corpus, but not more than ``limit`` each.
 
-    Occurrences may overlap; an empty text has none. One pass over the corpus finds the beginnings of all texts (Aho and
-    Corasick 1975), however many there are; what follows each is compared there.
+    Occurrences may overlap; an empty text has none. One pass over the corpus finds the beginnings of all
+    texts (Aho and Corasick 1975), however many there are; what follows each is compared there.
     """
     found: dict[str, list[Span]] = {text: [] for text in texts}
     by_head: dict[str, list[str]] = defaultdict(list)
@@ -52,7 +52,7 @@ def find_occurrences(
         for index, document in enumerate(documents):
             for head, start in _matches(automaton, document.text):
                 for text in candidates[head]:
-                    # A head is compared with U+FFFD in the place of each lone surrogate, here the text itself.
+                    # In heads U+FFFD stands for each lone surrogate; here the text itself is compared.
                     if len(found[text]) < limit and document.text.startswith(text, start):
                         found[text].append(Span(index, start, start + len(text)))
     return found
@@ -102,7 +102,7 @@ def squeezed(text: str) -> str:
 
 
 def span_at(quote: str, text: str, start: int) -> tuple[int, int] | None:
-    """The span of ``quote`` in ``text`` if it stands at ``start``, word for word if not character for character."""
+    """The span of ``quote`` if it stands at ``start``, word for word if not character for character."""
     if text.startswith(quote, start):
         return start, start + len(quote)
     begin = end = _behind_gap(text, start)
@@ -158,7 +158,7 @@ def _pieces(quote: str) -> dict[str, int]:
 
 
 def _likeness(quote: str, text: str, start: int) -> float:
-    """Share of the quote's words in the text from half a length before ``start``, two lengths long, in order."""
+    """Share of the quote's words that stand in order near ``start``."""
     window = text[max(0, start - len(quote) // 2) : start + 2 * len(quote)]
     ours, theirs = units(quote)[:_WORDS], units(window)[: 3 * _WORDS]
     return float(LCSseq.similarity(ours, theirs)) / max(1, len(ours))

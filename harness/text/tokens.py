@@ -44,11 +44,11 @@ class TokenMap:
         return int(high - low)
 
     def counts(self, bounds: IntArray) -> IntArray:
-        """int64 (len(bounds) - 1,): tokens that start in each ``[bounds[i], bounds[i + 1])``; ``bounds`` ascend."""
+        """Tokens in each ``[bounds[i], bounds[i + 1])``, int64 (len(bounds) - 1,); ``bounds`` ascend."""
         return np.diff(np.searchsorted(self.starts, bounds))
 
     def cut(self, start: int, tokens: int) -> int:
-        """The largest offset ``end`` with ``count(start, end) == tokens``, or the text's length if it has fewer."""
+        """The largest ``end`` with ``count(start, end) == tokens``, or the text's length if it has fewer."""
         first = int(np.searchsorted(self.starts, start))
         return int(self.starts[first + tokens]) if first + tokens < len(self.starts) else self.length
 
@@ -129,7 +129,7 @@ def token_starts(
     """
     lengths = np.fromiter(map(len, encodings), np.int64, len(encodings))
     total = int(lengths.sum())
-    # One pass over the numbers of all pieces: for short texts, a few calls for each would cost as much as the tokens.
+    # One pass over all numbers: for short texts, a few calls for each would cost as much as the tokens.
     numbers = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encodings))
     start, end = np.fromiter(numbers, np.int64, 2 * total).reshape(-1, 2).T
     text = np.repeat([piece.text for piece in pieces], lengths).astype(np.int64)
@@ -165,7 +165,7 @@ def _spread_all(texts: Sequence[str], text: IntArray, start: IntArray, end: IntA
 
 
 def _spread(text: str, words: IntArray) -> IntArray:
-    """Starts of pseudo-tokens for ``words``, spans (words, 2): ceil(UTF-8 bytes / 4) each, evenly over characters."""
+    """Starts of ceil(UTF-8 bytes / 4) pseudo-tokens for each of ``words``, spans (words, 2), evenly."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     width = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     total = np.concatenate([[0], np.cumsum(width)])

@@ -17,7 +17,7 @@ import regex  # type: ignore[import-untyped] # it ships no types
 
 from harness.errors import SettingError
 
-# Written without blanks: Thai, Lao, Myanmar, Khmer; kana, Han and their compatibility forms. Korean has blanks.
+# Written without blanks: Thai, Lao, Myanmar, Khmer; kana, Han and their compatibility forms.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -54,7 +54,7 @@ _ENGLISH = (
 
 
 class WordOverlap(NamedTuple):
-    """Shares of a question's distinct words that occur in its quotes, both in [0, 1]; 0.0 for a question without words.
+    """Shares of a question's distinct words that occur in its quotes, both in [0, 1]; 0.0 without words.
 
     ``plain``: lower-cased words, nothing left out. ``stemmed``: without stop words, by stem.
     """
@@ -75,9 +75,9 @@ def units(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """As ``units``, but scripts without blanks come as pairs of neighbouring characters (a single one stays alone).
+    """As ``units``, but scripts without blanks come as pairs of neighbouring characters.
 
-    One character of Chinese is too common to tell two texts apart.
+    A single character stays alone. One character of Chinese is too common to tell two texts apart.
     """
     found = units(text)
     if text.isascii():
@@ -91,11 +91,11 @@ def words(text: str) -> list[str]:
 
 
 def search_terms(text: str, shortest: int, *, with_arabic_signs: bool = False) -> Iterator[str]:
-    """The terms of ``text`` for a lexical search, before stop words and stems: words of at least ``shortest`` characters.
+    """The terms of ``text`` for a lexical search, before stop words and stems.
 
-    A word begins with a letter, digit or underscore; marks may follow. Every two neighbouring characters of a
-    script without blanks between words are a term. Compatibility forms are equal to what they stand for
-    (NFKC).
+    Words have at least ``shortest`` characters. A word begins with a letter, digit or underscore; marks may
+    follow. Every two neighbouring characters of a script without blanks between words are a term.
+    Compatibility forms are equal to what they stand for (NFKC).
     """
     plain = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
     for word in (_SEARCHED_ARABIC if with_arabic_signs else _SEARCHED).findall(plain):
@@ -134,7 +134,7 @@ def overlap(question: str, quotes: Iterable[str], language: str = "english") -> 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Words that say nothing about a text's subject; our own list for English, those of ``bm25s`` for others, else none."""
+    """Words that say nothing about a text's subject; for English our own list, else that of ``bm25s``."""
     if language in {"english", "en", "eng"}:
         return frozenset(_ENGLISH.split())
     from bm25s import stopwords
@@ -154,6 +154,7 @@ def _stemmer(language: str) -> Any:
         return Stemmer.Stemmer(language)
     except KeyError:
         raise SettingError(
-            f"language is {language!r}; allowed are {', '.join(Stemmer.algorithms())}, or their ISO 639 codes.",
+            f"language is {language!r}; allowed are {', '.join(Stemmer.algorithms())}, or their ISO 639 "
+            "codes.",
             key="generator.language",
         ) from None

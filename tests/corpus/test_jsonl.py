@@ -25,7 +25,10 @@ def path(tmp_path):
 @pytest.mark.parametrize("id_key", ["_id", "id", "doc_id"])
 @pytest.mark.parametrize("text_key", ["text", "content", "page_content"])
 def test_the_usual_keys_are_known(path, id_key, text_key):
-    """Whatever the exporter calls them: id and text are found, title and metadata kept, a number becomes an id."""
+    """Whatever the exporter calls them.
+
+    Id and text are found, title and metadata kept, a number becomes an id.
+    """
     loaded = load(
         path,
         {id_key: 7, text_key: "seven", "title": "Seven", "metadata": {"lang": "en"}},

@@ -116,7 +116,10 @@ def test_a_heading_begins_at_its_first_mark():
 
 
 def test_long_lines_and_many_headings():
-    """A heading of a megabyte counts with 200 characters, a paragraph above a rule is none; both in time that grows with the text."""
+    """A heading of a megabyte counts with 200 characters, a paragraph above a rule is none.
+
+    Both in time that grows with the text.
+    """
     assert found("a.md", "# " + "x" * 1_000_000) == [(1, "x" * LONGEST)]
     assert found("a.md", "x" * 1000 + "\n---\n") == []
     assert found("a.md", "#" + " " * 500_000 + "#" * 500_000 + "x") == [(1, "#" * LONGEST)]

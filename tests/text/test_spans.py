@@ -17,7 +17,10 @@ TEXT = st.text("ab\u4e00\U0001f600 \n\r\t\u00a0\u3000\u2028\x1f", max_size=80)
 
 
 def by_hand(words, documents):
-    """Every place of the words, tried at every offset with a regular expression; none for a text that is blank."""
+    """Every place of the words, tried at every offset with a regular expression.
+
+    None for a text that is blank.
+    """
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
     spans = []
     for index, document in enumerate(documents):
@@ -31,7 +34,10 @@ def by_hand(words, documents):
 @settings(derandomize=True, max_examples=300)
 @given(st.lists(TEXT, min_size=1, max_size=5), st.data())
 def test_finds_words_whatever_white_space_stands_between_them(texts, data):
-    """What stands as written is found as written; all else by its words, with the document's own characters as span."""
+    """What stands as written is found as written.
+
+    All else by its words, with the document's own characters as span.
+    """
     documents = [Document(str(i), text) for i, text in enumerate(texts)]
     quotes = {"a \n b", "ab " * 12}
     for text in texts:
@@ -87,7 +93,10 @@ def corpus(*texts):
     st.lists(st.text("ab \u4e00😀\ufffd\ud800\udfff", max_size=120), min_size=1), st.data(), st.integers(1, 5)
 )
 def test_finds_what_a_search_by_hand_finds(block, texts, data, limit):
-    """Quotes of any length, overlapping, repeated, in empty documents, beginnings of others; lone surrogates are themselves."""
+    """Quotes of any length, overlapping, repeated, in empty documents, beginnings of others.
+
+    Lone surrogates are themselves.
+    """
     documents = corpus(*texts)
     quotes = {"", "\ud800", "ababababab", "b" * 40, "\ud800" * 9, "\udfff" * 9, "\ufffd" * 9}
     for text in texts:

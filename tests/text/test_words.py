@@ -1,4 +1,4 @@
-"""What a word is, by hand and for all of Unicode, and how many of its words a question shares with its evidence."""
+"""What a word is, in all of Unicode, and how many of its words a question shares with its evidence."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from harness.text.words import is_unspaced, overlap, search_terms, size, stop_wo
 
 def test_hand_worked_shares():
     """Distinct lower-cased words, nothing left out; then without stop words and by stem."""
-    # how, many, days, do, i, have, to, return, a, sensor: 10 words. In the quotes: days, return, a, to = 4 of 10.
-    # Stopped: many, days, return, sensor ("how", "do", "i", "have", "to", "a" go). Stems mani, day, return, sensor;
+    # how, many, days, do, i, have, to, return, a, sensor: 10 words.
+    # In the quotes: days, return, a, to = 4 of 10.
+    # Stopped: many, days, return, sensor ("how", "do", "i", "have", "to", "a" go).
+    # Stems mani, day, return, sensor;
     # the quotes hold day (days), return (return, returned) and sensor (sensors) = 3 of 4.
     result = overlap(
         "How many days do I have to return a sensor?",
