@@ -47,8 +47,8 @@ class Recursive:
         given = list(self.separators)
         if not all(isinstance(one, str) for one in given) or given[-1:] != [""] or "" in given[:-1]:
             raise SettingError(
-                f'chunker.separators is {given}; it must be strings with "" (cut between characters) as the last '
-                "and only the last, or a long piece without separators could not be cut.",
+                f'chunker.separators is {given}; it must be strings with "" (cut between characters) '
+                "as the last and only the last, or a long piece without separators could not be cut.",
                 key="chunker.separators",
             )
         # Hydra gives a list of its own, which takes longer to walk through than a short text takes to cut.
