@@ -21,7 +21,7 @@ from harness.cli.words import take_apart
 from harness.decision import deployment
 from harness.errors import SettingError
 from harness.metrics.health import health
-from harness.metrics.truncation import seen_part
+from harness.metrics.truncation import read_part
 from harness.records import Chunks, Document, Encoded
 
 PAGE = (
@@ -180,7 +180,7 @@ def test_what_is_added_takes_room_in_the_window():
     counts = (np.array([18]), np.array([11]), np.array([11]))  # a token a character
     encoded = Encoded(np.zeros((1, 0), np.float32), *counts)
 
-    assert seen_part(chunks, encoded).end.tolist() == [3]
+    assert read_part(chunks, encoded).end.tolist() == [3]
     assert health(chunks, encoded, [])["truncated_tokens"] == pytest.approx(0.7)
 
 
