@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from harness.chunker import ParentChunker
-from harness.chunker.check import check_chunks
-from harness.chunker.columns import cut
+from harness.chunker.columns import check_chunks, cut
 from harness.records import Document
-from harness.text.tokens import TokenMap, load_tokenizer
+from harness.text.tokenizer import load_tokenizer
+from harness.text.tokens import TokenMap
 
 pytestmark = pytest.mark.models
 
@@ -42,8 +42,8 @@ HOSTILE = {
     "one word over 100 letters": "x" * 5000,
     "emoji with joiners": f"Hi {FAMILY}{FAMILY} there \u2708\ufe0f {FAMILY * 30} end.",
     "combining marks": "e\u0301\u0323o\u0308 " * 300 + "\u0301" * 50,
-    "right to left": "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645\u061f \u05e9\u05dc\u05d5\u05dd. "
-    * 100,
+    "right to left": "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645\u061f "
+    "\u05e9\u05dc\u05d5\u05dd. " * 100,
     "CJK": "\u6c49\u5b57\u6ca1\u6709\u7a7a\u683c\u3002\u4f60\u597d\uff01" * 100
     + "\ud55c\uad6d\uc5b4 \ubb38\uc7a5. " * 50,
     "newlines": "a\n" + "\n" * 20_000 + "b" + "\n" * 20_000 + "c.",
@@ -132,7 +132,7 @@ def test_promises_on_any_text(option: str, text: str, chunk: int, share: float) 
 )
 @pytest.mark.parametrize("option", OPTIONS)
 def test_promises_on_three_megabytes_in_one_line(option: str, unit: str) -> None:
-    """A minified file, or a page of base64, is cut like any other text, in time that grows with its length."""
+    """A minified file is cut like any other text, in time that grows with its length."""
     check_promises(option, unit * (3_000_000 // len(unit)), 256, 64)
 
 

@@ -29,7 +29,8 @@ from harness.store.embeddings import CachedModel
 from harness.store.rankings import CachedRetriever
 from harness.store.reranker_scores import CachedReranker
 from harness.store.token_maps import cached_maps
-from harness.text.tokens import Tokenizer, TokenMap, load_tokenizer
+from harness.text.tokenizer import load_tokenizer
+from harness.text.tokens import Tokenizer, TokenMap
 
 # As index=exact has it: its rankings are cached under the same name.
 _EXACT = OmegaConf.create({"_target_": "harness.index.exact.ExactIndex", "block_mb": 32})

@@ -1,11 +1,12 @@
 """Documents into chunks, each an exact span.
 
-Promises, for every text: chunks come in the order of ``start`` and then ``end``, both of which never decrease and
-of which at least one grows from chunk to chunk; a chunk is never empty or blank; every character that is not white
-space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole`` has no limit).
-A document of nothing but white space has no chunks.
+Promises, for every text: chunks come in the order of ``start`` and then ``end``, both of which never decrease
+and of which at least one grows from chunk to chunk; a chunk is never empty or blank; every character that is
+not white space lies in some chunk; a chunk has at most ``size`` tokens of the sweep's tokenizer (``whole``
+has no limit). A document of nothing but white space has no chunks.
 
-A chunker may have a second method, ``parents``, when its chunks are only to be searched: what is handed over in their place.
+A chunker may have a second method, ``parents``: the larger spans that are returned in the place of its
+chunks.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Chunker(Protocol):
 
 @runtime_checkable
 class ParentChunker(Chunker, Protocol):
-    """A chunker whose chunks are searched and never handed over."""
+    """A chunker whose chunks are searched, and whose parents are returned."""
 
     def parents(self, document: Document, tokens: TokenMap) -> Iterable[Chunk]:
-        """What is handed over: spans in order that don't overlap, so that each chunk lies in exactly one."""
+        """What is returned: spans in order that don't overlap, so that each chunk lies in exactly one."""

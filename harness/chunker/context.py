@@ -1,8 +1,9 @@
-"""``context``: what is put before a chunk's text when it is embedded or indexed, so that a passage tells what it is about."""
+"""``context``: the title or headings that are put before a chunk's text when it is embedded or indexed."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from harness.text.headings import Heading, headings, one_line
 
 CONTEXTS = ("none", "title", "heading_path")
 _BETWEEN = " > "
-_INK = re.compile(r"\S")
+_NONBLANK = re.compile(r"\S")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z]\w{0,7}$")  # of a file's name; the 2 of "v1.2" is none
 
 
@@ -26,9 +27,10 @@ def check_context(context: object) -> None:
 def with_context(chunks: Chunks, context: str) -> Chunks:
     """The same chunks, a line before the text of each when it is embedded or indexed. Spans and sizes stay.
 
-    ``title``: the document's title; of a file without one its first heading, else its name without the ending. ``heading_path``: the title and
-    the headings above the chunk, highest first, joined by `` > ``; headings that the chunk itself begins with are in its text already.
-    A title that the corpus puts before every chunk (``embed_prefix``) is not put there twice, nor is a heading that is the title.
+    ``title``: the document's title; of a file without one its first heading, else its name without the
+    ending. ``heading_path``: the title and the headings above the chunk, highest first, joined by `` > ``;
+    headings that the chunk itself begins with are in its text already. A title that the corpus puts before
+    every chunk (``embed_prefix``) is not put there twice, nor is a heading that equals the title.
     """
     check_context(context)
     if context == "none":
@@ -48,20 +50,19 @@ def _lines(document: Document, starts: IntArray, ends: IntArray, *, by_heading: 
     found = headings(document.doc_id, document.text)
     title = _title(document, found)
     said = title if one_line(document.embed_prefix) == title else ""
-    paths: dict[int, str] = {-1: _joined([title], said)}
-    parents = _parents(found) if by_heading else []
-    heading = -1
+    ahead = deque(found if by_heading else ())
+    path: list[Heading] = []
+    lines: dict[str, str] = {}  # each held once, however many chunks it stands before
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        ink = _INK.search(document.text, start, end)
-        begin = ink.start() if ink else start
-        while heading + 1 < len(parents) and found[heading + 1].start <= begin:
-            heading += 1
-        # Its own heading stands in the chunk, so it is under the one above that.
-        own = heading >= 0 and found[heading].start == begin
-        under = parents[heading] if own else heading
-        if under not in paths:
-            paths[under] = _joined([title, *_chain(found, parents, under)], said)
-        yield paths[under]
+        nonblank = _NONBLANK.search(document.text, start, end)
+        begin = nonblank.start() if nonblank else start
+        while ahead and ahead[0].start <= begin:
+            path = [heading for heading in path if heading.level < ahead[0].level]
+            path.append(ahead.popleft())
+        # A heading that the chunk begins with is in its text already.
+        above = [heading.text for heading in path if heading.start < begin]
+        line = _joined([title, *above], said)
+        yield lines.setdefault(line, line)
 
 
 def _title(document: Document, found: Sequence[Heading]) -> str:
@@ -74,27 +75,6 @@ def _title(document: Document, found: Sequence[Heading]) -> str:
     if found:
         return found[0].text
     return one_line(_ENDING.sub("", name)) if title else ""
-
-
-def _parents(found: Sequence[Heading]) -> list[int]:
-    """For each heading the last one before it of a higher level; -1 where there is none."""
-    parents: list[int] = []
-    open_: list[int] = []
-    for position, heading in enumerate(found):
-        while open_ and found[open_[-1]].level >= heading.level:
-            open_.pop()
-        parents.append(open_[-1] if open_ else -1)
-        open_.append(position)
-    return parents
-
-
-def _chain(found: Sequence[Heading], parents: Sequence[int], heading: int) -> list[str]:
-    """The texts of a heading and of those above it, highest first."""
-    chain: list[str] = []
-    while heading >= 0:
-        chain.append(found[heading].text)
-        heading = parents[heading]
-    return chain[::-1]
 
 
 def _joined(path: list[str], said: str) -> str:

@@ -1,4 +1,4 @@
-"""Greedy packing of consecutive pieces, shared by the chunkers that keep pieces whole."""
+"""What several chunkers share: the check of their sizes, greedy packing of pieces, trimming of spans."""
 
 from __future__ import annotations
 
@@ -6,16 +6,34 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from harness.errors import SettingError
 from harness.records import Chunk, Document, IntArray
 
 
-def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:
-    """Runs ``(first, last + 1)`` of pieces whose length together is at most ``size``, each as long as it can be.
+def check_size(size: int, overlap: int = 0) -> None:
+    """Raises ``SettingError`` unless ``1 <= size`` and ``0 <= overlap < size``, both in tokens."""
+    if size < 1:
+        raise SettingError(
+            f"chunk is {size} tokens; it must be at least 1. Set chunk=256 or so.", key="chunk"
+        )
+    if overlap < 0:
+        raise SettingError(
+            f"overlap is {overlap} tokens; it must be at least 0. Set overlap=0 for none.", key="overlap"
+        )
+    if overlap >= size:
+        raise SettingError(
+            f"overlap is {overlap} tokens; it must be below chunk={size}. Lower overlap or raise chunk.",
+            key="overlap",
+        )
 
-    ``lengths``: int64 (pieces,), tokens of each. ``joint`` is added for each seam between two pieces of a run. A
-    run begins with the last pieces of the run before it that come to at most ``overlap`` and leave room for the
-    next piece; pieces without tokens do not begin an overlap. A piece longer than ``size`` is a run by itself.
-    Takes time in proportion to the pieces, plus a few binary searches a run.
+
+def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:
+    """Runs ``(first, last + 1)`` of at most ``size`` together, each as long as it can be.
+
+    ``lengths``: int64 (pieces,), tokens of each. ``joint`` is added for each seam between two pieces of a
+    run. A run begins with the last pieces of the run before it that come to at most ``overlap`` and leave
+    room for the next piece; pieces without tokens do not begin an overlap. A piece longer than ``size`` is a
+    run by itself. Takes time in proportion to the pieces, plus a few binary searches a run.
     """
     total = np.concatenate([[0], np.cumsum(lengths + joint)])
     first = last = 0
@@ -33,7 +51,7 @@ def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iter
 
 
 def trim(document: Document, spans: Iterable[tuple[int, int]]) -> Iterator[Chunk]:
-    """``spans`` of ``document`` as chunks, without white space at their ends; blank and repeated ones are left out."""
+    """``spans`` as chunks, without white space at their ends; blank and repeated ones are left out."""
     previous = (0, 0)
     for start, end in spans:
         inner = document.text[start:end].strip()

@@ -1,4 +1,4 @@
-"""Small chunks that are searched, within the larger ones that are handed over."""
+"""Small chunks that are searched, within the larger ones that are returned."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from harness.chunker.check import check_size
 from harness.chunker.markdown import Markdown
-from harness.chunker.pack import trim
+from harness.chunker.pack import check_size, trim
 from harness.chunker.recursive import Recursive
 from harness.errors import SettingError
 from harness.records import Chunk, Document
@@ -20,12 +19,14 @@ from harness.text.tokens import TokenMap
 class Parent:
     """Chunks of at most ``size`` tokens, each within a parent of at most ``parent`` tokens.
 
-    A small chunk is about one thing, so it is found; the section around it says what it means, so it is handed over. Parents are cut as
-    by ``Markdown`` where the document has any headings and as by ``Recursive`` where it has none, and each parent of more than ``size``
-    tokens once more in the same way; a smaller one is its own only chunk.
+    A small chunk is about one thing, so it is found; the section around it says what it means, so it is
+    returned. Parents are cut as by ``Markdown`` where the document has any headings and as by ``Recursive``
+    where it has none, and each parent of more than ``size`` tokens once more in the same way; a smaller one
+    is its own only chunk.
 
-    ``size``, ``parent``, ``overlap``: tokens. A chunk repeats the end of the one before it in its parent, at most ``overlap`` tokens; parents
-    share nothing. Raises ``SettingError`` unless ``0 <= overlap < size <= parent``.
+    ``size``, ``parent``, ``overlap``: tokens. A chunk repeats the end of the one before it in its parent, at
+    most ``overlap`` tokens; parents share nothing. Raises ``SettingError`` unless ``0 <= overlap < size <=
+    parent``.
     """
 
     size: int
@@ -36,12 +37,13 @@ class Parent:
         check_size(self.size, self.overlap)
         if not isinstance(self.parent, int) or isinstance(self.parent, bool) or self.parent < self.size:
             raise SettingError(
-                f"chunker.parent is {self.parent}; it must be a whole number of tokens, at least chunk={self.size}. Raise it or lower chunk.",
+                f"chunker.parent is {self.parent}; it must be a whole number of tokens, at least "
+                f"chunk={self.size}. Raise it or lower chunk.",
                 key="chunker.parent",
             )
 
     def parents(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
-        """What is handed over of ``document``, in order."""
+        """What is returned of ``document``, in order."""
         kind = Markdown if (read_blocks(document.text).kinds > 0).any() else Recursive
         return kind(self.parent).split(document, tokens)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.check import check_size
-from harness.chunker.pack import pack, trim
+from harness.chunker.pack import check_size, pack, trim
 from harness.errors import SettingError
 from harness.records import Chunk, Document, IntArray
 from harness.text.tokens import TokenMap
@@ -20,13 +19,13 @@ class Recursive:
     """The well-known recursive character splitter, with offsets that are exact by construction.
 
     A text is cut before every occurrence of the first of ``separators`` that it holds. Pieces of less than
-    ``size`` tokens are packed greedily; a longer piece is cut in the same way at the separators that follow, and
-    nothing is packed across it. ``""`` cuts between characters and must stand last, so that no chunk is too long.
-    White space at the ends of a chunk is left out, chunks of nothing else too.
+    ``size`` tokens are packed greedily; a longer piece is cut in the same way at the separators that follow,
+    and nothing is packed across it. ``""`` cuts between characters and must stand last, so that no chunk is
+    too long. White space at the ends of a chunk is left out, chunks of nothing else too.
 
     ``size``, ``overlap``: tokens. A chunk repeats the last pieces of the one before it that come to at most
-    ``overlap`` tokens. ``extra_tokens`` are added to the length of every piece and every seam between two, for
-    instance 2 for a model's [CLS] and [SEP]. Raises ``SettingError`` unless ``0 <= overlap < size`` and
+    ``overlap`` tokens. ``extra_tokens`` are added to the length of every piece and every seam between two,
+    for instance 2 for a model's [CLS] and [SEP]. Raises ``SettingError`` unless ``0 <= overlap < size`` and
     ``0 <= extra_tokens < size``.
 
     ``separators`` as in Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", Chroma, 2024.
@@ -41,14 +40,15 @@ class Recursive:
         check_size(self.size, self.overlap)
         if not 0 <= self.extra_tokens < self.size:
             raise SettingError(
-                f"chunker.extra_tokens is {self.extra_tokens} tokens; it must be at least 0 and below chunk={self.size}.",
+                f"chunker.extra_tokens is {self.extra_tokens} tokens; it must be at least 0 and below "
+                f"chunk={self.size}.",
                 key="chunker.extra_tokens",
             )
         given = list(self.separators)
         if not all(isinstance(one, str) for one in given) or given[-1:] != [""] or "" in given[:-1]:
             raise SettingError(
-                f'chunker.separators is {given}; it must be strings of which the last and only the last is "" (cut '
-                "between characters), or a long piece without separators could not be cut.",
+                f'chunker.separators is {given}; it must be strings with "" (cut between characters) '
+                "as the last and only the last, or a long piece without separators could not be cut.",
                 key="chunker.separators",
             )
         # Hydra gives a list of its own, which takes longer to walk through than a short text takes to cut.
@@ -63,7 +63,7 @@ class Recursive:
         return trim(document, self.spans(document.text, tokens, span))
 
     def spans(self, text: str, tokens: TokenMap, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """The same for a part of a text: the chunks within ``span`` as offsets, with the white space at their ends."""
+        """The chunks within ``span`` as offsets, with the white space at their ends."""
         return self._spans(text, tokens, span, tuple(self.separators))
 
     def _spans(
@@ -83,7 +83,7 @@ class Recursive:
 
 
 def _cut(text: str, span: tuple[int, int], separators: tuple[str, ...]) -> tuple[IntArray, tuple[str, ...]]:
-    """The bounds of the pieces at the first separator that ``span`` holds, and the separators after that one."""
+    """The bounds of pieces at the first separator that ``span`` holds, and the separators after it."""
     start, end = span
     for position, separator in enumerate(separators):
         if not separator:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.check import check_size
-from harness.chunker.pack import pack, trim
+from harness.chunker.pack import check_size, pack, trim
 from harness.records import Chunk, Document, IntArray
-from harness.text.tokens import TokenMap, encodable
+from harness.text.encodings import encodable
+from harness.text.tokens import TokenMap
 
 LONG_BLANK = re.compile(r"\s{5,}")
 BLANK_KEPT = 4  # enough for a paragraph break with either kind of line end

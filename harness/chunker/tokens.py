@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.chunker.check import check_size
+from harness.chunker.pack import check_size
 from harness.records import Chunk, Document
 from harness.text.tokens import TokenMap
 
@@ -15,8 +15,8 @@ class Tokens:
     """Windows of ``size`` tokens, each beginning ``size - overlap`` tokens after the one before it.
 
     A window ends where the next token begins, so without overlap the chunks join up without a gap: the first
-    begins at 0, the last ends with the text. The last window may hold fewer tokens. Windows of nothing but white
-    space are left out. Raises ``SettingError`` unless ``0 <= overlap < size``.
+    begins at 0, the last ends with the text. The last window may hold fewer tokens. Windows of nothing but
+    white space are left out. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
 
     size: int

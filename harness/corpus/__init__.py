@@ -1,7 +1,7 @@
-"""Documents from files. A corpus gives every document exactly as it stands, and names what it left out and why.
+"""Documents from files, exactly as they stand; what a corpus leaves out is named with the reason.
 
-Promises: ``Document.text`` is the file's characters (no newline translation, no normalisation; a byte order mark
-is dropped); ids are unique; the same files give the same documents in the same order on every machine.
+Promises: ``Document.text`` is the file's characters (no newline translation, no normalisation; a byte order
+mark is dropped); ids are unique; the same files give the same documents in the same order on every machine.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from harness.records import Document
 class Loaded:
     """The documents, in the order of the source, and what was noticed on the way.
 
-    ``notes`` maps a kind of finding (``not UTF-8``, ``binary``, ``empty``, ``same text``, ``unreadable``, ...) to the
-    names concerned, each with its detail (``old.txt (cp1252)``). ``digest`` is the hex sha256 of all ids, texts and prefixes.
+    ``notes`` maps a kind of finding (``not UTF-8``, ``binary``, ``empty``, ``same text``, ``unreadable``,
+    ...) to the names concerned, each with its detail (``old.txt (cp1252)``). ``digest`` is the hex sha256 of
+    all ids, texts and prefixes.
     """
 
     documents: tuple[Document, ...]
@@ -32,4 +33,4 @@ class Corpus(Protocol):
     name: str
 
     def load(self) -> Loaded:
-        """All documents. Raises ``InputError`` when nothing is left or an id occurs twice with different texts."""
+        """All documents. Raises ``InputError`` when there are none or one id has two texts."""

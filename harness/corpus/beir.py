@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.corpus import Loaded
-from harness.corpus.gather import Notes, gather
-from harness.corpus.json_lines import read_documents
+from harness.corpus.gather import wrong_path
+from harness.corpus.jsonl import load_documents
 from harness.errors import InputError
 
 
@@ -23,25 +23,17 @@ class BeirCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         file = self.path / "corpus.jsonl"
+        if not self.path.is_dir():
+            hint = (
+                "corpus=beir reads a folder with corpus.jsonl in it. Give the folder, or use corpus=jsonl "
+                "for a single file."
+            )
+            raise wrong_path(self.path, "folder", hint)
         if not file.is_file():
-            raise InputError(_no_corpus(self.path), path=self.path)
-        notes = Notes()
-        documents = read_documents(file, notes, prefix=lambda title: f"{title} " if title else "")
-        return gather(documents, notes, source=file, looked_for="JSON objects with a text, one a line")
-
-
-def _no_corpus(path: Path) -> str:
-    if path.is_file():
-        return (
-            f"corpus.path is {path}, which is a file; corpus=beir reads a folder with corpus.jsonl in it. Give the folder, "
-            "or use corpus=jsonl for a single file."
-        )
-    if path.is_dir():
-        found = ", ".join(sorted(entry.name for entry in path.iterdir())[:8]) or "nothing"
-        return (
-            f"There is no corpus.jsonl in {path}; found there: {found}. Unpack the data set and give the folder that holds "
-            "corpus.jsonl, queries.jsonl and qrels."
-        )
-    return (
-        f"corpus.path is {path}, and there is no such folder (looked from {Path.cwd()}). Check the spelling."
-    )
+            found = ", ".join(sorted(entry.name for entry in self.path.iterdir())[:8]) or "nothing"
+            raise InputError(
+                f"There is no corpus.jsonl in {self.path}; found there: {found}. Unpack the data set "
+                "and give the folder that holds corpus.jsonl, queries.jsonl and qrels.",
+                path=self.path,
+            )
+        return load_documents(file, embed_titles=True)

@@ -8,20 +8,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.corpus import Loaded
-from harness.corpus.gather import Notes, gather
-from harness.corpus.title import title_of
-from harness.corpus.walk import GOLDEN_FILES, Found, files_below
-from harness.errors import InputError, SettingError
+from harness.corpus.gather import Notes, gather, wrong_path
+from harness.corpus.walk import GOLDEN_FILES, CorpusFile, files_below
+from harness.errors import SettingError
 from harness.progress import bar
 from harness.records import Document
 from harness.text.encodings import decode, detect
+from harness.text.headings import title_of
 
 
 class FolderCorpus:
-    """Every file below ``path`` whose name matches ``pattern``; a document's id is its path from there, with ``/``.
+    """Every file below ``path`` whose name matches ``pattern``.
 
-    ``pattern`` is a glob or a list of globs; ``*.md`` is looked for in all folders, ``guides/**/*.md`` from the top. Case
-    does not matter. Hidden files and folders are passed over. The order is that of the ids.
+    A document's id is its path from there, with ``/``. ``pattern`` is a glob or a list of globs; ``*.md`` is
+    looked for in all folders, ``guides/**/*.md`` from the top. Case does not matter. Hidden files and folders
+    are passed over. The order is that of the ids.
     """
 
     def __init__(self, path: str, pattern: str | Sequence[str], name: str | None = None) -> None:
@@ -37,13 +38,17 @@ class FolderCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_dir():
-            raise InputError(_no_folder(self.path), path=self.path)
+            hint = (
+                "corpus=folder reads a folder. Give the folder that the file is in, or use corpus=jsonl for "
+                "a JSONL file."
+            )
+            raise wrong_path(self.path, "folder", hint)
         notes = Notes()
         files = self._matching(notes)
         looked_for = f"files named {', '.join(self.patterns)}, in all folders"
         return gather(_documents(files, notes), notes, source=self.path, looked_for=looked_for)
 
-    def _matching(self, notes: Notes) -> list[Found]:
+    def _matching(self, notes: Notes) -> list[CorpusFile]:
         wanted = re.compile("|".join(_regex(glob) for glob in self.patterns), re.IGNORECASE).fullmatch
         passed_over: Counter[str] = Counter()
         matching = []
@@ -57,7 +62,7 @@ class FolderCorpus:
         return matching
 
 
-def _documents(files: Sequence[Found], notes: Notes) -> Iterator[Document]:
+def _documents(files: Sequence[CorpusFile], notes: Notes) -> Iterator[Document]:
     with bar("Reading", len(files), "files") as progress:
         for position, file in enumerate(files):
             progress.update(1)
@@ -66,7 +71,7 @@ def _documents(files: Sequence[Found], notes: Notes) -> Iterator[Document]:
                 yield Document(file.doc_id, text, title=title_of(file.doc_id, text), position=position)
 
 
-def _text(file: Found, notes: Notes) -> str | None:
+def _text(file: CorpusFile, notes: Notes) -> str | None:
     try:
         data = file.path.read_bytes()
     except OSError as error:
@@ -82,7 +87,7 @@ def _text(file: Found, notes: Notes) -> str | None:
 
 
 def _regex(glob: str) -> str:
-    """A regular expression for paths with ``/``. Without a ``/`` of its own, a glob is about the file's name only."""
+    """A regular expression for paths; a glob without a ``/`` is about the file's name only."""
     parts = glob.removeprefix("./").split("/")
     if len(parts) == 1 and parts != ["**"]:
         parts.insert(0, "**")
@@ -99,14 +104,3 @@ def _segment(glob: str) -> str:
         else:
             pieces.append({"*": "[^/]*", "?": "[^/]"}.get(part) or re.escape(part))
     return "".join(pieces)
-
-
-def _no_folder(path: Path) -> str:
-    if path.exists():
-        return (
-            f"corpus.path is {path}, which is a file; corpus=folder reads a folder. Give the folder that the file is in, "
-            "or use corpus=jsonl for a JSONL file."
-        )
-    return (
-        f"corpus.path is {path}, and there is no such folder (looked from {Path.cwd()}). Check the spelling."
-    )

@@ -1,15 +1,17 @@
-"""Documents as they come from a source into one corpus: what is left out is named, ids are unique, a digest is taken."""
+"""Documents from a source into one corpus: unique ids, a digest, and notes on what was left out."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.corpus import Loaded
 from harness.errors import InputError
 from harness.records import Document
+
+_STILL_THERE = {"same text": "; all are kept, name such copies as alternatives"}
 
 
 class Notes:
@@ -30,9 +32,9 @@ class Notes:
 def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_for: str) -> Loaded:
     """The corpus of ``documents``, which are read once and in order.
 
-    Blank documents are left out; equal texts are kept and named; the same id again with the same text and prefix is
-    left out. Raises ``InputError`` for an id with two different texts, and when nothing is left; ``looked_for`` says in that message
-    what was looked for in ``source``.
+    Blank documents are left out; equal texts are kept and named; the same id again with the same text and
+    prefix is left out. Raises ``InputError`` for an id with two different texts, and when nothing is left;
+    that message says what was looked for in ``source``.
     """
     kept: dict[str, Document] = {}
     id_of_text: dict[str, str] = {}
@@ -58,11 +60,43 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
     return Loaded(tuple(kept.values()), digest.hexdigest(), notes.frozen())
 
 
+def wrong_path(path: Path, expected: str, hint: str) -> InputError:
+    """The error for a ``path`` that must be a ``file`` or ``folder``; ``hint`` is for the other kind."""
+    if path.exists():
+        other = "folder" if expected == "file" else "file"
+        return InputError(f"corpus.path is {path}, which is a {other}; {hint}", path=path)
+    return InputError(
+        f"corpus.path is {path}, and there is no such {expected} (looked from {Path.cwd()}). Check the "
+        "spelling.",
+        path=path,
+    )
+
+
+def summary(notes: Mapping[str, Sequence[str]], names: int = 3) -> list[str]:
+    """One line per kind of finding: how many, and at most ``names`` of them by name.
+
+    ``empty (15): a.md, b.md, c.md and 12 more``. Equal texts are documents still, and their line says so.
+    """
+    lines = []
+    for kind, concerned in notes.items():
+        more = len(concerned) - names
+        shown = ", ".join(_one_line(name) for name in concerned[:names])
+        tail = f" and {more:,} more" if more > 0 else ""
+        lines.append(f"{kind} ({len(concerned):,}): {shown}{tail}{_STILL_THERE.get(kind, '')}")
+    return lines
+
+
+def _one_line(name: str) -> str:
+    """A name without line breaks or control characters: file names may hold both."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 def _refuse_two_texts(earlier: Document, document: Document, source: Path) -> None:
     if (earlier.text, earlier.embed_prefix) != (document.text, document.embed_prefix):
         raise InputError(
-            f'{source}: the id "{document.doc_id}" stands for two different texts, at positions {earlier.position} and '
-            f"{document.position} (counted from 0). Labels could not tell them apart; give each document its own id.",
+            f'{source}: the id "{document.doc_id}" stands for two different texts, at positions '
+            f"{earlier.position} and {document.position} (counted from 0). Labels could not tell them apart; "
+            "give each document its own id.",
             path=source,
         )
 

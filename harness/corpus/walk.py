@@ -11,26 +11,27 @@ from typing import NamedTuple
 
 from harness.corpus.gather import Notes
 
-# The golden set's usual place is beside the documents, with its ledger, lock and sidecar; they are expected there and no finding.
+# The golden set usually stands beside the documents, with its ledger, lock and sidecar.
 GOLDEN_FILES = re.compile(r"\.?golden\.([a-z]+\.)?jsonl?(\.lock|\.torn)?").fullmatch
 
 
-class Found(NamedTuple):
+class CorpusFile(NamedTuple):
     """A file and its path from the top of the corpus, with ``/``."""
 
     doc_id: str
     path: Path
 
 
-def files_below(top: Path, wanted: Callable[[str], object], notes: Notes) -> list[Found]:
-    """All files below ``top``, sorted by ``doc_id``; ``wanted`` says of a ``doc_id`` whether the file will be read.
+def files_below(top: Path, wanted: Callable[[str], object], notes: Notes) -> list[CorpusFile]:
+    """All files below ``top``, sorted by ``doc_id``.
 
-    Hidden files and folders are passed over and named. Symbolic links are followed only to files inside ``top`` that are not
-    wanted under their own name; folders are never entered through a link. Pipes, sockets and devices are not opened.
+    ``wanted`` says of a ``doc_id`` whether the file will be read. Hidden files and folders are passed over
+    and named. Symbolic links are followed only to files inside ``top`` that are not wanted under their own
+    name; folders are never entered through a link. Pipes, sockets and devices are not opened.
     """
     root = Path(os.path.realpath(top))
-    files: list[Found] = []
-    links: list[Found] = []
+    files: list[CorpusFile] = []
+    links: list[CorpusFile] = []
     folders = [(root, "")]
     while folders:
         folder, prefix = folders.pop()
@@ -40,11 +41,11 @@ def files_below(top: Path, wanted: Callable[[str], object], notes: Notes) -> lis
                 if not GOLDEN_FILES(doc_id):
                     notes.add("hidden", doc_id)
             elif entry.is_symlink():
-                links.append(Found(doc_id, Path(entry.path)))
+                links.append(CorpusFile(doc_id, Path(entry.path)))
             elif entry.is_dir():
                 folders.append((Path(entry.path), doc_id + "/"))
             elif entry.is_file():
-                files.append(Found(doc_id, Path(entry.path)))
+                files.append(CorpusFile(doc_id, Path(entry.path)))
             else:
                 notes.add("unreadable", doc_id, "not a regular file")
     read = {file.path for file in files if wanted(file.doc_id)}
@@ -61,7 +62,7 @@ def _entries(folder: Path, prefix: str, notes: Notes) -> list[os.DirEntry[str]]:
         return []
 
 
-def _through_links(links: list[Found], read: set[Path], root: Path, notes: Notes) -> list[Found]:
+def _through_links(links: list[CorpusFile], read: set[Path], root: Path, notes: Notes) -> list[CorpusFile]:
     followed = []
     for link in links:
         try:
@@ -76,7 +77,7 @@ def _through_links(links: list[Found], read: set[Path], root: Path, notes: Notes
             notes.add("link to what is read anyway", link.doc_id)
         else:
             read.add(target)
-            followed.append(Found(link.doc_id, target))
+            followed.append(CorpusFile(link.doc_id, target))
     return followed
 
 

@@ -25,7 +25,7 @@ from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
 from harness.store.rankings import CachedRetriever
 from harness.store.reranker_scores import CachedReranker
-from harness.text.tokens import load_tokenizer
+from harness.text.tokenizer import load_tokenizer
 
 _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"
 

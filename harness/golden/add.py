@@ -17,7 +17,7 @@ from harness.cli.run import run_command
 from harness.cli.say import say, say_all, wrapped
 from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words, check_flags
-from harness.corpus.summary import summary
+from harness.corpus.gather import summary
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal
 from harness.golden.gold_ids import read_chunks

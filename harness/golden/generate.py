@@ -20,7 +20,7 @@ from harness.cli.say import complain, say, say_all
 from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.corpus import Loaded
-from harness.corpus.summary import summary as corpus_summary
+from harness.corpus.gather import summary as corpus_summary
 from harness.errors import SettingError
 from harness.files.journal import Journal
 from harness.progress import bar

@@ -10,9 +10,7 @@ from typing import NamedTuple
 from harness.golden import State
 from harness.golden.names import Names, shown_id
 from harness.records import Document, Evidence
-from harness.text.find import Place
-from harness.text.similar import find_similar
-from harness.text.spans import Span, find_spans, span_at
+from harness.text.spans import Span, find_similar, find_spans, span_at
 
 _COPIES = 20  # a quote that stands in so many places is not counted further
 _COPIES_SHOWN = 5
@@ -153,11 +151,11 @@ def _several(label: Evidence, found: Sequence[Evidence]) -> str:
 def _missing(
     label: Evidence,
     names: Names,
-    similar: Mapping[str, Place],
+    similar: Mapping[str, Span],
     documents: Sequence[Document],
 ) -> Placed:
     if label.quote in similar:
-        document, near = similar[label.quote or ""]
+        document, near, _ = similar[label.quote or ""]
         doc_id = documents[document].doc_id
         where = f"stands in {shown_id(doc_id)}, near {near:,}{_hint(doc_id)}{_wrong_id(label, names)}"
         of = f" of {shown_id(label.doc_id)}" if label.doc_id not in {"", doc_id} else ""

@@ -10,7 +10,7 @@ import numpy as np
 from harness.cell.build import Inputs
 from harness.records import Question
 from harness.results.cells import About
-from harness.text.lexical_overlap import overlap
+from harness.text.words import overlap
 
 # Questions about one text are no independent witnesses; a text of this many tokens is one, a longer one is several.
 BLOCK_TOKENS = 2000

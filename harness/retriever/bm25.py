@@ -1,4 +1,4 @@
-"""Retrieval by words: BM25, with stems and stop words. No model reads anything."""
+"""Lexical retrieval: BM25, with stems and stop words. No model reads anything."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from harness.errors import SettingError
 from harness.records import Chunks, Float32Array, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
+from harness.retriever.analyzer import Analyzer
 from harness.retriever.scored import first_ranks, of_groups, ranking
-from harness.retriever.words import Words
 
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
@@ -22,10 +22,10 @@ METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 class Bm25Retriever:
     """Scores each chunk by the words that it shares with the question; one that shares none never comes back.
 
-    A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs (``k1``), and for less in a long
-    chunk (``b``); a word that is asked for twice counts twice. ``method`` names the variant of the formula
-    (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and ``shortest`` see ``harness.retriever.words``.
-    Raises ``SettingError`` for a value that is not allowed.
+    A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs
+    (``k1``), and for less in a long chunk (``b``); a word that is asked for twice counts twice. ``method``
+    names the variant of the formula (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and
+    ``shortest`` see ``harness.retriever.analyzer``. Raises ``SettingError`` for a value that is not allowed.
     """
 
     uses_model = False
@@ -52,7 +52,7 @@ class Bm25Retriever:
             raise SettingError(
                 f"retriever.method is {method}; allowed are {', '.join(METHODS)}.", key="retriever.method"
             )
-        self._words = Words(language, shortest)
+        self._analyzer = Analyzer(language, shortest)
         self._settings: dict[str, Any] = {"k1": k1, "b": b, "method": method}
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:  # noqa: ARG002 - neither is needed
@@ -62,7 +62,7 @@ class Bm25Retriever:
         self._place: dict[str, int] = {}
         place = self._place
         rows = [
-            array("i", [place.setdefault(word, len(place)) for word in self._words.of(text)])
+            array("i", [place.setdefault(word, len(place)) for word in self._analyzer.terms(text)])
             for text in chunks.embed_texts(np.arange(len(chunks)))
         ]
         self._table = _table(rows, place, self._settings)
@@ -72,14 +72,17 @@ class Bm25Retriever:
         }
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or groups by their best row; -1 where no more share a word with it."""
+        """The ``depth`` best chunk rows of each question, or groups by their best row.
+
+        -1 where no more rows share a word with the question.
+        """
         scored = (self._scores(question, groups) for question in questions)
         return ranking(scored, len(questions), depth)
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank of the best relevant row over the whole ranking; 0 where none of them shares a word with the question."""
+        """Rank of the best relevant row over the whole ranking; 0 where none shares a word with it."""
         scored = (self._scores(question, groups) for question in questions)
         return first_ranks(scored, relevant)
 
@@ -91,10 +94,10 @@ class Bm25Retriever:
         return self._measurements
 
     def _scores(self, question: str, groups: IntArray | None) -> Float32Array:
-        """The score of every row, or of every group (that of its best row), float32; 0 where no word is shared."""
+        """float32 score of every row, or of every group by its best row; 0 where no word is shared."""
         data, rows, begins = self._table
         scores = np.zeros(self._rows, np.float32)
-        for word in self._words.of(question):
+        for word in self._analyzer.terms(question):
             place = self._place.get(word)
             if place is not None:
                 of_word = slice(begins[place], begins[place + 1])
@@ -109,7 +112,10 @@ def _is_number(value: object) -> bool:
 def _table(
     rows: Sequence[array[int]], place: Mapping[str, int], settings: Mapping[str, Any]
 ) -> tuple[Float32Array, npt.NDArray[np.int32], IntArray]:
-    """Scores of the words, word by word, with the rows that have them; word ``w`` has the entries ``[begins[w] : begins[w + 1]]``."""
+    """Scores of the words, word by word, with the rows that have them.
+
+    Word ``w`` has the entries ``[begins[w] : begins[w + 1]]``.
+    """
     import bm25s
 
     if not place:  # the mean length of nothing is no number

@@ -13,7 +13,10 @@ from harness.records import Float32Array, IntArray, Ranking
 
 
 def of_groups(scores: Float32Array, groups: IntArray) -> Float32Array:
-    """The score of every group of rows: that of its best row; 0 without rows. ``groups``: offsets as in ``Chunks.doc_rows``."""
+    """The score of every group of rows: that of its best row; 0 without rows.
+
+    ``groups``: offsets as in ``Chunks.doc_rows``.
+    """
     best = np.zeros(len(groups) - 1, np.float32)
     filled = np.diff(groups) > 0
     if filled.any():
@@ -22,7 +25,10 @@ def of_groups(scores: Float32Array, groups: IntArray) -> Float32Array:
 
 
 def ranking(scored: Iterable[Float32Array], questions: int, depth: int) -> Ranking:
-    """The ``depth`` best of each question's scores, equal ones by the smaller row; -1 and -inf where no more come back."""
+    """The ``depth`` best of each question's scores, equal ones by the smaller row.
+
+    -1 and -inf where no more rows come back.
+    """
     rows = np.full((questions, depth), -1, np.int64)
     scores = np.full((questions, depth), -np.inf, np.float32)
     for i, each in enumerate(scored):

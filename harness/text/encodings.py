@@ -1,7 +1,7 @@
 """Bytes into exactly the characters that were written, with the encoding named whenever it is not UTF-8.
 
-UTF-8 comes first, then UTF-16 and UTF-32 (with or without a byte order mark), then legacy code pages. What is none of
-these is binary.
+UTF-8 comes first, then UTF-16 and UTF-32 (with or without a byte order mark), then legacy code pages. What is
+none of these is binary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Code pages that real files are in. Rarer ones are left out on purpose: each makes short texts easier to mistake.
+# Code pages that real files are in. Rarer ones would make short texts easier to mistake.
 _LEGACY = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "iso8859_2"),
     *("koi8_r", "cp866", "cp850", "cp437", "cp874", "mac_roman"),
@@ -28,13 +28,14 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # not in text: tab to 
 _SAMPLE_CHARACTERS = 20_000
 _SAMPLE_BYTES = 400_000
 _DAMAGED_AT_MOST = 0.1  # broken characters per sound one beyond ASCII
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Encoding(NamedTuple):
     """How bytes are to be read.
 
-    ``codec`` and ``errors`` are arguments of ``bytes.decode``; ``mark`` is the length of the byte order mark in bytes.
-    ``detail`` is what a reader must be told, for instance ``cp1252``; empty for sound UTF-8.
+    ``codec`` and ``errors`` are arguments of ``bytes.decode``; ``mark`` is the length of the byte order mark
+    in bytes. ``detail`` is what a reader must be told, for instance ``cp1252``; empty for sound UTF-8.
     """
 
     codec: str
@@ -51,6 +52,15 @@ def detect(data: bytes) -> Encoding | None:
 def decode(data: bytes, encoding: Encoding) -> str:
     """The characters of ``data``, without its byte order mark; newlines as they stand."""
     return data[encoding.mark :].decode(encoding.codec, encoding.errors)
+
+
+def encodable(text: str) -> str:
+    """``text`` with U+FFFD for each lone surrogate: the same length, and valid UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _LONE_SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def _decodes(data: bytes, codec: str) -> bool:
@@ -79,10 +89,11 @@ def _utf8(data: bytes) -> Encoding | None:
 
 
 def _wide(data: bytes) -> Encoding | None:
-    """UTF-16 or UTF-32 without a mark. Of the two byte orders, the one whose characters lie in fewer blocks of 256.
+    """UTF-16 or UTF-32 without a mark.
 
-    Only bytes with control characters are tried: legacy text has none, while UTF-16 has them in every blank, digit and
-    newline and in every character of most alphabets.
+    Of the two byte orders it is the one whose characters lie in fewer blocks of 256. Only bytes with control
+    characters are tried: legacy text has none, while UTF-16 has them in every blank, digit and newline and in
+    every character of most alphabets.
     """
     if not _CONTROL.search(data):
         return None
@@ -108,7 +119,7 @@ def _blocks(data: bytes, codec: str) -> tuple[int, int] | None:
 
 
 def _damaged_utf8(data: bytes) -> Encoding | None:
-    """UTF-8 with a few broken bytes: better one replaced character than every accent of the file turned into two."""
+    """UTF-8 with a few broken bytes: better one replaced character than two for every accent."""
     if _CONTROL.search(data):
         return None
     text = data.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Headings of a text file, with their places: Markdown and reStructuredText."""
+"""Headings of a text file and where they stand, in Markdown and reStructuredText; its title."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from harness.text.markdown import LONGEST, read_blocks
 
+_TITLE_WITHIN = 20_000  # characters
+_HASHES = re.compile(r"#{1,6}[ \t]")
 _FIRST_LINE = re.compile(r"\s*((#{1,6}(?![^ \t\r\n]))?([^\r\n]*))")
 # A line that begins like this is an item, a quotation, a table, a heading already, or code.
 _NO_HEADING = re.compile(r" {0,3}(?:[>|<]|(?:[-*+]|\d{1,9}[.)]|#{1,6})(?:[ \t]|$))| {4}|\t")
@@ -17,7 +19,7 @@ _NO_ADORNMENT = ("::", "..")
 
 
 class Heading(NamedTuple):
-    """``start``: where it begins, its first mark or letter, a character offset. ``level`` 1 is the highest."""
+    """``start``: the offset of its first mark or letter, in characters. ``level`` 1 is the highest."""
 
     start: int
     level: int
@@ -25,22 +27,40 @@ class Heading(NamedTuple):
 
 
 def headings(name: str, text: str) -> list[Heading]:
-    """The headings of the file ``name``, in order: ``.md`` and ``.markdown`` files and ``.rst`` files have them, others none.
+    """The headings of the file ``name``, in order.
 
-    Markdown: those of ``harness.text.markdown`` that say something, ``# Refunds`` or underlined. reStructuredText: one line underlined, or
-    over- and underlined, with one punctuation mark; levels in the order in which their marks first appear. Of a text of over 200 characters
-    the first 200 count; a line of that length that is underlined is no heading.
+    Files other than ``.md``, ``.markdown`` and ``.rst`` have none. Markdown: those of
+    ``harness.text.markdown`` that say something, ``# Refunds`` or underlined. reStructuredText: one line
+    underlined, or over- and underlined, with one punctuation mark; levels in the order in which their marks
+    first appear. A heading's text is cut after 200 characters; a line of that length that is underlined is no
+    heading.
     """
-    if name.lower().endswith((".md", ".markdown")):
+    if _is_markdown(name):
         return list(_markdown(text))
     # Offsets stay: every line end is a "\n" in the end, and none is two.
     plain = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
     return list(_restructured(plain)) if name.lower().endswith(".rst") else []
 
 
+def title_of(name: str, text: str) -> str:
+    """The first heading with ``#`` of the Markdown file ``name`` (``# Refunds``), else the file's name.
+
+    Only the first 20,000 characters are read.
+    """
+    if _is_markdown(name):
+        for heading in _markdown(text[:_TITLE_WITHIN]):
+            if _HASHES.match(text, heading.start):
+                return heading.text
+    return name.rpartition("/")[2]
+
+
 def one_line(text: str) -> str:
     """``text`` on one line, of at most 200 characters."""
     return " ".join(text[: 10 * LONGEST].split())[:LONGEST].rstrip()
+
+
+def _is_markdown(name: str) -> bool:
+    return name.lower().endswith((".md", ".markdown"))
 
 
 def _markdown(text: str) -> Iterator[Heading]:
@@ -75,7 +95,10 @@ def _restructured(text: str) -> Iterator[Heading]:
 
 
 def _line_above(text: str, below: int, over: int = 0) -> Heading | None:
-    """The line that ends before ``below`` if it may be a heading: below a line of marks that ends at ``over``, else below an empty one."""
+    """The line that ends before ``below`` if it may be a heading.
+
+    It stands below a line of marks that ends at ``over``, else below an empty line.
+    """
     begin = text.rfind("\n", 0, max(below - 1, 0)) + 1
     line = text[begin : max(below - 1, 0)]
     if begin < over or not 0 < len(line) <= LONGEST or not any(map(str.isalnum, line)):

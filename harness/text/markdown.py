@@ -18,6 +18,7 @@ LONGEST = 200
 # A run of blank lines, or a line with its end.
 _LINE = re.compile(r"[ \t\r\n]*[\r\n]|[^\r\n]+(?:\r\n|\r|\n)?")
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^\r\n]*)")
+_COMMENT = re.compile(r" {0,3}<!--")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t\r\n]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*[\r\n]*")
 _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?[\r\n]*")
@@ -35,21 +36,25 @@ _TITLE = re.compile(
 
 
 class Blocks(NamedTuple):
-    """``starts``: int64 (blocks,), ascending, the first 0; a block ends where the next one begins. ``kinds``: int64 (blocks,)."""
+    """``starts``: int64 (blocks,), ascending, the first 0; a block ends where the next one begins.
+
+    ``kinds``: int64 (blocks,).
+    """
 
     starts: IntArray
     kinds: IntArray
 
 
-# Chunks within parents, the parents and the headings above them are cut of one text after another: it is read once.
+# Chunks, their parents and the headings above them come from one text after another: it is read once.
 @lru_cache(maxsize=1)
 def read_blocks(text: str) -> Blocks:
     """The blocks of ``text``; together they hold all of it. Nothing is nested.
 
-    Headings are of both kinds (``#``, and one line of at most 200 characters underlined), code is fenced, tables are those
-    with ``|`` and a line of dashes; the rest is paragraphs, between blank lines. Rules: CommonMark 0.31 and GitHub's tables,
-    without nesting in lists and quotes. Front matter counts as code: from a first line ``---`` to the next ``---`` or ``...``,
-    where what is between looks like YAML.
+    Headings are of both kinds (``#``, and one line of at most 200 characters underlined), code is fenced,
+    tables are those with ``|`` and a line of dashes; the rest is paragraphs. Rules: CommonMark 0.31 and
+    GitHub's tables, without nesting in lists and quotes. Front matter counts as code: from a first line
+    ``---`` to the next ``---`` or ``...``, where what is between looks like YAML. HTML comments are
+    paragraphs, whatever stands in them.
     """
     reader = _Reader()
     front = _FRONT_MATTER.match(text)
@@ -63,28 +68,33 @@ def read_blocks(text: str) -> Blocks:
 
 
 class _Reader:
-    """``fence``: what closes the code that is open, and how far in at most. ``lines``: of the open paragraph. ``last``: its last line."""
+    """Reads line by line.
+
+    ``fence``: what closes the code that is open, and how far in at most. ``lines``: of the open paragraph;
+    ``last``: the last of them.
+    """
 
     def __init__(self) -> None:
         self.starts: list[int] = []
         self.kinds: list[int] = []
         self.fence = ("", 0)
+        self.is_in_comment = False
         self.lines = 0
         self.last = (0, "")
 
     def line(self, start: int, line: str) -> None:
         fence = _FENCE.match(line)
-        indent = len(fence[1].expandtabs(4)) if fence else 0
-        marks, most = self.fence
-        if marks:
-            if fence and fence[2].startswith(marks) and indent <= most and not fence[3].strip():
-                self.fence = ("", 0)
+        if self.fence[0]:
+            self._code(fence)
         elif not line.strip():
             self.lines = 0
+        elif self.is_in_comment or _COMMENT.match(line):
+            self.is_in_comment = "-->" not in line
+            self._paragraph(start, "")
         elif fence and not (fence[2][0] == "`" and "`" in fence[3]):
             self.begin(start, CODE)
             # In a list all of it is indented.
-            self.fence = (fence[2], indent + 3)
+            self.fence = (fence[2], _indent(fence) + 3)
         elif heading := _HEADING.match(line):
             self.begin(start, len(heading[1]))
         else:
@@ -95,21 +105,33 @@ class _Reader:
         self.kinds.append(kind)
         self.lines = 0
 
+    def _code(self, fence: re.Match[str] | None) -> None:
+        marks, most = self.fence
+        if fence and fence[2].startswith(marks) and _indent(fence) <= most and not fence[3].strip():
+            self.fence = ("", 0)
+
     def _text(self, start: int, line: str) -> None:
-        in_table = self.lines > 0 and self.kinds[-1] == TABLE
-        if in_table and "|" in line:
+        if self._is_in_table():
+            if "|" not in line:
+                self._paragraph(start, line)
             return
-        if in_table or not self.lines:
-            self.begin(start, TEXT)
-        elif "|" in line and "|" in self.last[1] and _DELIMITERS.fullmatch(line):
+        _, above = self.last
+        if self.lines and "|" in line and "|" in above and _DELIMITERS.fullmatch(line):
             self._table()
-            return
-        elif self.lines == 1 and _UNDERLINE.fullmatch(line) and _TITLE.match(self.last[1]):
+        elif self.lines == 1 and _UNDERLINE.fullmatch(line) and _TITLE.match(above):
             self.kinds[-1] = 1 if "=" in line else 2
             self.lines = 0
-            return
+        else:
+            self._paragraph(start, line)
+
+    def _paragraph(self, start: int, line: str) -> None:
+        if self._is_in_table() or not self.lines:
+            self.begin(start, TEXT)
         self.lines += 1
         self.last = (start, line)
+
+    def _is_in_table(self) -> bool:
+        return self.lines > 0 and self.kinds[-1] == TABLE
 
     def _table(self) -> None:
         """The line before this one was a table's first."""
@@ -117,3 +139,7 @@ class _Reader:
             self.begin(self.last[0], TABLE)
         self.kinds[-1] = TABLE
         self.lines = 1
+
+
+def _indent(fence: re.Match[str]) -> int:
+    return len(fence[1].expandtabs(4))

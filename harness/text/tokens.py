@@ -1,4 +1,4 @@
-"""The sweep's one tokenizer: sizes and budgets are counted by it, never by each model's own.
+"""Where the tokens of texts begin: sizes and budgets are counted in tokens of the sweep's one tokenizer.
 
 Chunk boundaries must not change with the model axis, and a budget of 2,000 tokens must mean the same text in
 every cell. A text is tokenised once; after that a count or a cut is a search in a sorted array.
@@ -6,33 +6,30 @@ every cell. A text is tokenised once; after that a count or a cut is a search in
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, overload
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import ModelError
 from harness.records import IntArray
-from harness.text.token_starts import BLANK, Piece, pieces, read
-from harness.text.tokenizer_file import find_tokenizer_file
 
-BATCH_CHARS = (
-    2_000_000  # bounds the memory that the library takes for what it found: a few hundred bytes a token
-)
-SURROGATE = re.compile("[\ud800-\udfff]")
+PIECE_CHARS = 8_000  # small enough for all cores to work on one long document
+BYTES_PER_TOKEN = 4  # what a token of English text comes to
+BLANK = re.compile("[ \n]")
+_OFFSET_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class TokenMap:
     """Where the tokens of one text begin.
 
-    ``starts``: int64 (tokens,), strictly increasing character offsets. ``length``: characters of the text. A token
-    belongs to the span in which it starts, so counts of adjacent spans add up to the count of their union.
+    ``starts``: int64 (tokens,), strictly increasing character offsets. ``length``: characters of the text. A
+    token belongs to the span in which it starts, so counts of adjacent spans add up to the count of their
+    union.
     """
 
     starts: IntArray
@@ -47,11 +44,11 @@ class TokenMap:
         return int(high - low)
 
     def counts(self, bounds: IntArray) -> IntArray:
-        """int64 (len(bounds) - 1,): tokens that start in each ``[bounds[i], bounds[i + 1])``; ``bounds`` ascend."""
+        """Tokens in each ``[bounds[i], bounds[i + 1])``, int64 (len(bounds) - 1,); ``bounds`` ascend."""
         return np.diff(np.searchsorted(self.starts, bounds))
 
     def cut(self, start: int, tokens: int) -> int:
-        """The largest offset ``end`` with ``count(start, end) == tokens``, or the text's length if it has fewer."""
+        """The largest ``end`` with ``count(start, end) == tokens``, or the text's length if it has fewer."""
         first = int(np.searchsorted(self.starts, start))
         return int(self.starts[first + tokens]) if first + tokens < len(self.starts) else self.length
 
@@ -60,8 +57,8 @@ class TokenMap:
 class TokenMaps(Sequence[TokenMap]):
     """The maps of many texts in three arrays: a million short texts cost four bytes a token and no objects.
 
-    ``starts``: uint32 (tokens,), those of all texts, one after the other; ``bounds``: int64 (texts + 1,), text ``i`` has
-    ``starts[bounds[i] : bounds[i + 1]]``; ``lengths``: int64 (texts,), characters.
+    ``starts``: uint32 (tokens,), those of all texts, one after the other; ``bounds``: int64 (texts + 1,),
+    text ``i`` has ``starts[bounds[i] : bounds[i + 1]]``; ``lengths``: int64 (texts,), characters.
     """
 
     starts: npt.NDArray[np.uint32]
@@ -98,109 +95,84 @@ class Tokenizer(Protocol):
         """One map per text, in order."""
 
 
-def load_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer called ``name``; its ``digest`` is the hex sha256 of its file.
+class TextPiece(NamedTuple):
+    """A part of a text: the text's position among all, the offset at which the part begins, and the part."""
 
-    ``bert``: the WordPiece vocabulary that minilm, bge, gte and e5-v2 share. Otherwise a path to a
-    ``tokenizer.json`` or to a folder that holds one, or ``org/name`` on the Hugging Face hub. Truncation, padding
-    and special tokens are off. Raises ``ModelError`` when it can't be found or read.
+    text: int
+    offset: int
+    content: str
 
-    A word that the vocabulary can't spell (``[UNK]``; WordPiece gives one for any blank-free string of more than
-    100 characters) counts as its UTF-8 bytes / 4, rounded up, spread evenly over its characters. Tokens that start
-    at the same character (the letters of a Hangul syllable, the bytes of an emoji) count once, and tokens without
-    width not at all: neither leaves a place to cut. Characters that the tokenizer drops cost nothing.
+
+class TokenStarts(NamedTuple):
+    """Tokens of some texts: the text of each, ascending, and where it begins; int64 (tokens,) both."""
+
+    text: IntArray
+    start: IntArray
+
+
+def piece_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of about ``PIECE_CHARS`` characters, each but the first beginning with a blank."""
+    start = 0
+    while blank := BLANK.search(text, start + PIECE_CHARS):
+        yield start, blank.start()
+        start = blank.start()
+    yield start, len(text)
+
+
+def token_starts(
+    pieces: Sequence[TextPiece], encodings: Sequence[Any], texts: Sequence[str], unknown: int | None
+) -> TokenStarts:
+    """Where the tokens of the pieces begin: strictly increasing offsets within each text.
+
+    ``encodings``: of the library ``tokenizers``, one for each piece. Tokens without width are left out; words
+    with the id ``unknown`` become as many tokens as their bytes are worth.
     """
-    import tokenizers
-
-    path = find_tokenizer_file(name)
-    try:
-        data = path.read_bytes()
-        backend = tokenizers.Tokenizer.from_buffer(data)
-    except Exception as error:  # the library raises bare Exceptions and ValueErrors for a damaged file
-        raise ModelError(
-            f"The tokenizer {name!r} can't be read: {path}: {error}. A tokenizer.json as the `tokenizers` library "
-            "saves it is needed: give another tokenizer=PATH or download the file again.",
-            model=name,
-        ) from error
-    backend.no_truncation()
-    backend.no_padding()
-    return _FileTokenizer(
-        name,
-        hashlib.sha256(data).hexdigest(),
-        backend,
-        _unknown_id(backend, data),
-        _splits_at_blanks(backend),
-    )
-
-
-def encodable(text: str) -> str:
-    """``text`` with each lone surrogate replaced by U+FFFD: the same length, and valid for compiled libraries."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return SURROGATE.sub("\ufffd", text)
-    return text
-
-
-@dataclass(frozen=True)
-class _FileTokenizer:
-    """A tokenizer read from a ``tokenizer.json``. ``splits``: a text may be cut before any blank for speed."""
-
-    name: str
-    digest: str
-    backend: Any = field(repr=False)
-    unknown: int | None
-    splits: bool
-
-    def map(self, texts: Sequence[str]) -> TokenMaps:
-        """One map per text, in order; all cores work, also on a single long text."""
-        starts = [np.zeros(0, np.uint32)]
-        counts = np.zeros(len(texts) + 1, np.int64)
-        for batch in self._batches(texts):
-            encodings = self.backend.encode_batch(
-                [piece.content for piece in batch], add_special_tokens=False
+    lengths = np.fromiter(map(len, encodings), np.int64, len(encodings))
+    total = int(lengths.sum())
+    # One pass over all numbers: for short texts, a few calls for each would cost as much as the tokens.
+    numbers = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encodings))
+    start, end = np.fromiter(numbers, np.int64, 2 * total).reshape(-1, 2).T
+    text = np.repeat([piece.text for piece in pieces], lengths).astype(np.int64)
+    offset = np.repeat([piece.offset for piece in pieces], lengths)
+    wide = end > start
+    found = _keys(text[wide], (start + offset)[wide])
+    if unknown is not None:
+        ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encodings), np.int64, total)
+        words = ids == unknown
+        if words.any():
+            found = np.concatenate(
+                [found, _spread_all(texts, text[words], (start + offset)[words], (end + offset)[words])]
             )
-            found = read(batch, encodings, texts, self.unknown)
-            starts.append(found.start.astype(np.uint32))
-            first = batch[0].text
-            new = np.bincount(found.text - first, minlength=1)
-            counts[first + 1 : first + 1 + len(new)] += new
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        return TokenMaps(np.concatenate(starts), np.cumsum(counts), lengths)
-
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[Piece]]:
-        batch: list[Piece] = []
-        room = BATCH_CHARS
-        for position, text in enumerate(texts):
-            clean = encodable(text)
-            for start, end in pieces(clean) if self.splits else [(0, len(clean))]:
-                batch.append(Piece(position, start, clean[start:end]))
-                room -= end - start
-                if room <= 0:
-                    yield batch
-                    batch, room = [], BATCH_CHARS
-        if batch:
-            yield batch
+    if not (np.diff(found) > 0).all():
+        found = np.unique(found)
+    return TokenStarts(found >> _OFFSET_BITS, found & (2**_OFFSET_BITS - 1))
 
 
-def _unknown_id(backend: Any, data: bytes) -> int | None:
-    """The id that stands for what the vocabulary can't spell, or None when it spells everything."""
-    import tokenizers
-
-    if isinstance(backend.model, tokenizers.models.Unigram):
-        unknown: int | None = json.loads(data)["model"].get("unk_id")
-        return unknown
-    word = backend.model.unk_token
-    return None if word is None else backend.token_to_id(word)
+def _keys(text: IntArray, start: IntArray) -> IntArray:
+    """Text and offset as one number, so that one sort orders both."""
+    return (text << _OFFSET_BITS) + start
 
 
-def _splits_at_blanks(backend: Any) -> bool:
-    """True when a cut before a blank can't change a token: BERT's own rules and no added token that spans blanks."""
-    import tokenizers
+def _spread_all(texts: Sequence[str], text: IntArray, start: IntArray, end: IntArray) -> IntArray:
+    """Keys of the pseudo-tokens for unknown words, spans of the texts that ``text`` names (ascending)."""
+    named, first = np.unique(text, return_index=True)
+    bounds = [*first.tolist(), len(text)]
+    spread = []
+    for one, low, high in zip(named.tolist(), bounds, bounds[1:], strict=False):
+        inside = _spread(texts[one], np.stack([start[low:high], end[low:high]], axis=1))
+        spread.append(_keys(np.full(len(inside), one), inside))
+    return np.concatenate(spread)
 
-    added = backend.get_added_tokens_decoder().values()
-    return (
-        isinstance(backend.normalizer, tokenizers.normalizers.BertNormalizer)
-        and isinstance(backend.pre_tokenizer, tokenizers.pre_tokenizers.BertPreTokenizer)
-        and not any(token.lstrip or token.rstrip or BLANK.search(token.content) for token in added)
+
+def _spread(text: str, words: IntArray) -> IntArray:
+    """Starts of ceil(UTF-8 bytes / 4) pseudo-tokens for each of ``words``, spans (words, 2), evenly."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    width = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    total = np.concatenate([[0], np.cumsum(width)])
+    start, end = words.T
+    tokens = -(-(total[end] - total[start]) // BYTES_PER_TOKEN)
+    first = np.cumsum(tokens) - tokens
+    nth = np.arange(tokens.sum()) - np.repeat(first, tokens)
+    return np.asarray(
+        np.repeat(start, tokens) + nth * np.repeat(end - start, tokens) // np.repeat(tokens, tokens)
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.say import wrapped
-from harness.corpus.summary import summary
+from harness.corpus.gather import summary
 from harness.tracker import CellRecord
 from harness.view import notes
 from harness.view.formats import MetricColumn, columns, counted, figure, legend, short

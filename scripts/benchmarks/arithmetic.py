@@ -130,8 +130,7 @@ def chunking(place, repeat):
     from harness.chunker import columns
     from harness.cli import compose
     from harness.cli.words import take_apart
-    from harness.text.tokenizer_file import find_tokenizer_file
-    from harness.text.tokens import load_tokenizer
+    from harness.text.tokenizer import find_tokenizer_file, load_tokenizer
 
     words = take_apart(["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}"])
     documents = Shared().inputs(compose.composed(words, words.overrides).config).documents

@@ -20,7 +20,7 @@ def word_map(text: str) -> TokenMap:
 
 
 class PieceMap(TokenMap):
-    """Counts each piece by itself and one token a character, as a tokenizer that merges across cuts would need."""
+    """Counts each piece by itself and one token a character, as for a tokenizer that merges across cuts."""
 
     def counts(self, bounds):
         return np.diff(bounds)
@@ -57,8 +57,11 @@ def test_text_without_tokens_is_one_window() -> None:
 
 
 def test_recursive_takes_the_coarsest_separator_first() -> None:
-    """Paragraphs stay whole where they fit; only the long one is cut, at lines, and nothing is packed across it."""
-    # tokens: "a b" 2, "\n\nc d e\nf g" 5, "\n\nh" 1; size 4: the middle one is cut into "c d e" (3) and "f g" (2)
+    """Paragraphs stay whole where they fit.
+
+    Only the long one is cut, at lines, and nothing is packed across it.
+    """
+    # tokens: "a b" 2, "\n\nc d e\nf g" 5, "\n\nh" 1; size 4: the middle is cut into "c d e" (3) and "f g" (2)
     assert split(Recursive(4), "a b\n\nc d e\nf g\n\nh") == ["a b", "c d e", "f g", "h"]
 
 
@@ -86,7 +89,10 @@ def test_recursive_cuts_between_characters_at_last() -> None:
 
 
 def test_recursive_counts_through_the_map_alone() -> None:
-    """Lengths come from ``counts``, so another way to count can be put in; extra tokens weigh on piece and seam."""
+    """Lengths come from ``counts``, so another way to count can be put in.
+
+    Extra tokens weigh on piece and seam.
+    """
     # one token a character. "aa", " bb", " cc" weigh 2, 3, 3: size 6 takes 2 + 3
     text = "aa bb cc"
     other = PieceMap(np.array([], np.int64), len(text))

@@ -23,7 +23,10 @@ def texts(text: str, size: int, overlap: int = 0) -> list[str]:
 
 
 def test_sections_that_fit_are_packed_and_others_cut_at_their_headings() -> None:
-    """By hand, 6 words at most: A (3) and B (3) are one chunk; C has 10 and is cut before its headings into 3, 4 and 3."""
+    """By hand, 6 words at most: A (3) and B (3) are one chunk.
+
+    C has 10 and is cut before its headings into 3, 4 and 3.
+    """
     text = "# A\na\n\n# B\nb\n\n# C\nc\n\n## D\nd d\n\n## E\ne\n\n# F\nf\n"
 
     assert texts(text, 6) == ["# A\na\n\n# B\nb", "# C\nc", "## D\nd d", "## E\ne", "# F\nf"]
@@ -31,7 +34,10 @@ def test_sections_that_fit_are_packed_and_others_cut_at_their_headings() -> None
 
 
 def test_code_and_tables_stay_whole_where_they_fit() -> None:
-    """A block that fits is never cut, even if the one before it is then short; a heading stays with its block."""
+    """A block that fits is never cut, even if the one before it is then short.
+
+    A heading stays with its block.
+    """
     code = "```\n1 2 3\n\n4 5 6\n```"
     table = "| a |\n|---|\n| 1 |"
     text = f"# H\n\none two three four\n\n{code}\n\n{table}\n"
@@ -42,7 +48,10 @@ def test_code_and_tables_stay_whole_where_they_fit() -> None:
 
 
 def test_a_block_that_is_too_long_is_cut_between_its_lines_and_keeps_its_heading() -> None:
-    """16 rows of 3 words under a heading of 2, 12 at most: lines stay whole, the heading opens the first chunk."""
+    """16 rows of 3 words under a heading of 2, 12 at most.
+
+    Lines stay whole, the heading opens the first chunk.
+    """
     rows = ["| a |", "|---|", *(f"| {i} |" for i in range(8))]
     found = texts("## T\n\n" + "\n".join(rows) + "\n", 12)
 
@@ -65,8 +74,11 @@ def test_overlap_repeats_whole_blocks() -> None:
 
 @pytest.mark.models
 def test_no_block_that_fits_is_cut_in_real_documents() -> None:
-    """The bundled handbook at 128 and 256 tokens: every code block and table of at most that size lies in one chunk."""
-    from harness.text.tokens import load_tokenizer
+    """The bundled handbook at 128 and 256 tokens.
+
+    Every code block and table of at most that size lies in one chunk.
+    """
+    from harness.text.tokenizer import load_tokenizer
 
     bert = load_tokenizer("bert")
     whole = 0

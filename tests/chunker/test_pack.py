@@ -13,7 +13,10 @@ def packed(lengths: list[int], size: int, overlap: int = 0, joint: int = 0) -> l
 
 
 def piece_by_piece(lengths: list[int], size: int, overlap: int, joint: int) -> list[tuple[int, int]]:
-    """The same rule as a plain loop: add pieces while they fit, then drop from the front until the next one fits."""
+    """The same rule as a plain loop.
+
+    Add pieces while they fit, then drop from the front until the next one fits.
+    """
     runs: list[tuple[int, int]] = []
     run: list[int] = []
 

@@ -37,7 +37,10 @@ def families(text: str, size: int, parent: int, overlap: int = 0) -> dict[str, l
 
 
 def test_without_headings_by_hand() -> None:
-    """Eight words in paragraphs of 4, 3 and 1. Of a parent of 4 words, chunks of at most 2; one of no more than 2 is its own chunk."""
+    """Eight words in paragraphs of 4, 3 and 1. Of a parent of 4 words, chunks of at most 2.
+
+    One of no more than 2 is its own chunk.
+    """
     assert families(PLAIN, 2, 4) == {
         "One two\nthree four": ["One two", "three four"],
         "Five six seven\n\nEight": ["Five six", "seven", "Eight"],
@@ -49,7 +52,10 @@ def test_without_headings_by_hand() -> None:
 
 
 def test_along_headings_by_hand() -> None:
-    """Parents are sections (a heading is "#" and a word); they are cut along their own headings and paragraphs, and share nothing."""
+    """Parents are sections (a heading is "#" and a word).
+
+    They are cut along their own headings and paragraphs, and share nothing.
+    """
     assert families(MARKED, 4, 10) == {
         "# One\n\nTwo three\n\nFour five\n\n## Six\n\nSeven": [
             "# One\n\nTwo three",
@@ -61,7 +67,10 @@ def test_along_headings_by_hand() -> None:
 
 
 def test_a_parent_in_the_midst_of_code_is_code() -> None:
-    """Of 12 words of code 6 stay with the heading of 2. The others are cut between lines, greedily: a comment in them is no heading."""
+    """Of 12 words of code 6 stay with the heading of 2.
+
+    The others are cut between lines, greedily: a comment in them is no heading.
+    """
     text = "# H\n\n```\nu v w x y\na b\n# c\nd\n```"
     assert families(text, 4, 8) == {
         "# H\n\n```\nu v w x y": ["# H", "```", "u v w x", "y"],
@@ -120,7 +129,10 @@ texts = st.lists(ATOMS, max_size=80).map("".join)
 @settings(derandomize=True, deadline=None, max_examples=300)
 @given(text=texts, size=st.integers(1, 6), more=st.integers(0, 12), share=st.floats(0, 0.99))
 def test_any_text(text: str, size: int, more: int, share: float) -> None:
-    """Parents share nothing, are no larger than asked for and hold all that is not blank; each has chunks, whose ink is its own."""
+    """Parents share nothing, are no larger than asked for and hold all that is not blank.
+
+    Each has chunks, whose ink is its own.
+    """
     tokens = words(text)
     chunks = cut([Document("d", text)], [tokens], Parent(size, size + more, int(size * share)))
     parents, groups = chunks.returned, chunks.groups("span")
@@ -145,7 +157,7 @@ def test_any_text(text: str, size: int, more: int, share: float) -> None:
 @settings(derandomize=True, deadline=None, max_examples=300)
 @given(text=texts, size=st.integers(1, 12))
 def test_as_big_as_its_parent_it_is_the_plain_chunker(text: str, size: int) -> None:
-    """With chunks of the parents' size both are what the chunker for such a document gives, to the character."""
+    """With chunks of the parents' size both are exactly what the chunker for such a document gives."""
     document, tokens = Document("d", text), words(text)
     parent = Parent(size, size)
     chunks = list(parent.split(document, tokens))
@@ -188,7 +200,7 @@ def test_parents_that_do_not_hold_are_refused(chunks, parents, said: str) -> Non
 
 
 def test_parents_of_ones_own_that_hold() -> None:
-    """A parent without chunks is allowed (nothing finds it), and so are several in each of several documents."""
+    """A parent without chunks is allowed (nothing finds it), and so are several in each document."""
     chunks = cut(
         [Document(x, "abcdef") for x in "ab"],
         [words("abcdef")] * 2,

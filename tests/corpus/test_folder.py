@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.corpus.folder import FolderCorpus, _documents
 from harness.corpus.gather import Notes
-from harness.corpus.walk import Found, _entries
+from harness.corpus.walk import CorpusFile, _entries
 from harness.errors import InputError, SettingError
 
 TEXTS = ["*.md", "*.txt"]
@@ -31,7 +31,10 @@ def ids(loaded):
 
 
 def test_documents_are_the_files_in_the_order_of_their_paths(tmp_path):
-    """Ids are paths with a slash, sorted as texts; positions count from 0; titles come from the first heading."""
+    """Ids are paths with a slash, sorted as texts; positions count from 0.
+
+    Titles come from the first heading.
+    """
     write(
         tmp_path,
         b_md="# B  \nx",
@@ -64,7 +67,10 @@ def test_a_file_comes_back_character_for_character(tmp_path, text, data):
 
 
 def test_what_is_left_out_is_named(tmp_path):
-    """Binary, empty, blank, other formats, hidden, other encodings, equal texts: each is in the notes by name."""
+    """Binary, empty, blank, other formats, hidden, other encodings, equal texts.
+
+    Each is in the notes by name.
+    """
     write(
         tmp_path,
         good_md="text",
@@ -96,7 +102,10 @@ def test_what_is_left_out_is_named(tmp_path):
 
 
 def test_of_equal_texts_the_longer_name_is_the_copy(tmp_path):
-    """The name "copy of guide.md" comes first in the order, and is the copy all the same; both are documents."""
+    """The name "copy of guide.md" comes first in the order, and is the copy all the same.
+
+    Both are documents.
+    """
     for name in ("copy of guide.md", "guide.md", "old guide.md"):
         (tmp_path / name).write_text("text")
 
@@ -107,7 +116,7 @@ def test_of_equal_texts_the_longer_name_is_the_copy(tmp_path):
 
 
 def test_links_are_followed_inside_only_and_never_twice(tmp_path):
-    """A link out of the folder, a loop, a dangling link and a second name of a file read anyway are named, not read."""
+    """A link out of the folder, a loop, a dangling link and a second name of a file are named, not read."""
     write(tmp_path, outside__x_md="secret", corpus__a_md="a", corpus__sub__b_md="b", corpus__raw_dat="c")
     corpus = tmp_path / "corpus"
     for name, target in {
@@ -224,7 +233,10 @@ def test_nothing_left_says_what_was_looked_for_and_found(tmp_path):
 
 
 def test_the_digest_follows_ids_and_texts(tmp_path):
-    """Equal files give equal digests; another text, another id, or text moved from one file to the next do not."""
+    """Equal files give equal digests.
+
+    Another text, another id, or text moved from one file to the next do not.
+    """
 
     def digest(name, **files):
         write(tmp_path / name, **files)
@@ -241,7 +253,7 @@ def test_what_vanishes_while_it_is_read_is_named(tmp_path):
     """A file or folder that is gone between the listing and the reading does not end the run."""
     notes = Notes()
 
-    assert list(_documents([Found("gone.md", tmp_path / "gone.md")], notes)) == []
+    assert list(_documents([CorpusFile("gone.md", tmp_path / "gone.md")], notes)) == []
     assert _entries(tmp_path / "sub", "sub/", notes) == []
     assert notes.frozen() == {
         "unreadable": ("gone.md (no such file or directory)", "sub/ (no such file or directory)")

@@ -25,7 +25,10 @@ def path(tmp_path):
 @pytest.mark.parametrize("id_key", ["_id", "id", "doc_id"])
 @pytest.mark.parametrize("text_key", ["text", "content", "page_content"])
 def test_the_usual_keys_are_known(path, id_key, text_key):
-    """Whatever the exporter calls them: id and text are found, title and metadata kept, a number becomes an id."""
+    """Whatever the exporter calls them.
+
+    Id and text are found, title and metadata kept, a number becomes an id.
+    """
     loaded = load(
         path,
         {id_key: 7, text_key: "seven", "title": "Seven", "metadata": {"lang": "en"}},
@@ -80,12 +83,12 @@ def test_other_encodings_are_read(path, encoding):
     assert ("not UTF-8" in loaded.notes) == (encoding != "utf-8-sig")
 
 
-def test_half_a_character_is_replaced_and_named(path):
+def test_a_lone_surrogate_is_replaced_and_named(path):
     """An escape cut in two can't be written by anyone; one character stands for it, so that offsets hold."""
     loaded = load(path, '{"id": "a", "text": "x\\ud83dy"}', '{"id": "b", "text": "\\ud83d\\ude00"}')
 
     assert [d.text for d in loaded.documents] == ["x\ufffdy", "😀"]
-    assert loaded.notes == {"half characters replaced by U+FFFD": ("a",)}
+    assert loaded.notes == {"lone surrogates replaced by U+FFFD": ("a",)}
 
 
 @pytest.mark.parametrize(

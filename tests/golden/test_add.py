@@ -189,12 +189,12 @@ def test_ten_thousand_rows_in_few_passes(here, monkeypatch):
     """The documents are searched for all quotes at once, and the disk is waited for once."""
     import os
 
-    from harness.text import find
+    from harness.text import spans
 
     synced, passes = [], []
-    sync, blocks = os.fsync, find._blocks
+    sync, find = os.fsync, spans.find_occurrences
     monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.append(1), sync(descriptor))[1])
-    monkeypatch.setattr(find, "_blocks", lambda documents: (passes.append(1), blocks(documents))[1])
+    monkeypatch.setattr(spans, "find_occurrences", lambda *given: (passes.append(1), find(*given))[1])
     page = "\n".join(f"Fact number {i:05d} is that {i * i} is a square." for i in range(10_000))
     (here.documents / "facts.txt").write_text(page, encoding="utf-8")
     table(here.root / "asked.csv", page.split("\n"))

@@ -35,7 +35,8 @@ def test_scores_are_those_of_the_formula():
     # "red" stands in two of three: idf = ln(1 + (3 - 2 + 0.5) / (2 + 0.5)) = ln 1.6.
     # "fox" stands in one of three: idf = ln(1 + (3 - 1 + 0.5) / (1 + 0.5)) = ln(8/3).
     # Chunk 0, 2 words: norm = 1.5 * (0.25 + 0.75 * 2/3) = 1.125; red once: ln 1.6 * 1 / (1 + 1.125).
-    # Chunk 1, 4 words: norm = 1.5 * (0.25 + 0.75 * 4/3) = 1.875; red twice: ln 1.6 * 2 / (2 + 1.875), fox once: ln(8/3) / 2.875.
+    # Chunk 1, 4 words: norm = 1.5 * (0.25 + 0.75 * 4/3) = 1.875;
+    # red twice: ln 1.6 * 2 / (2 + 1.875), fox once: ln(8/3) / 2.875.
     ranking = built([["red hen"], ["red red fox ran"], ["old grey owl"]]).search(["red fox", "red"], 3)
 
     assert ranking.rows.tolist() == [[1, 0, -1], [1, 0, -1]]
@@ -54,7 +55,7 @@ def test_a_word_asked_twice_counts_twice():
 
 
 def test_unknown_words_bring_nothing():
-    """A question that shares no word with any chunk has an empty ranking and no rank, whatever is relevant."""
+    """A question that shares no word with any chunk has an empty ranking and no rank."""
     retriever = built([["red hen"], ["old owl"]])
 
     for method in ("lucene", "bm25+"):
@@ -153,7 +154,7 @@ def test_wrong_settings_are_refused(given):
 
 @pytest.mark.models
 def test_no_model_is_needed(workplace):
-    """A cell of bm25 runs where its model can't be had, says nothing of a model, and is searched once for all models."""
+    """A cell of bm25 runs where its model can't be had, and is searched once for all models."""
     done = workplace.sweep("retriever=bm25", "model=bge", "tracker=none")
     again = workplace.sweep("retriever=bm25", "model=wordllama", "tracker=none")
     plan = workplace.sweep("retriever=bm25", "model=bge", "plan=true")

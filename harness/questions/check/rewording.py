@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from harness.questions.check import Examined
-from harness.text.similar import find_similar
+from harness.text.spans import find_similar
 from harness.text.words import UNSPACED
 
 _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from harness.questions.check import Examined, Finding, Look, counted
-from harness.text.lexical_overlap import overlap
+from harness.text.words import overlap
 
 # A question of ten words that shares eight with its evidence is a quotation with a question mark.
 _QUOTED = 0.8

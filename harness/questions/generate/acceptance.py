@@ -10,8 +10,7 @@ from harness.questions.generate import Accepted, Excerpt, Passage, Rejection
 from harness.questions.generate.objections import echo_of, is_order, objection_to
 from harness.questions.generate.quoting import evidence_of
 from harness.records import Document, Evidence
-from harness.text.lexical_overlap import overlap
-from harness.text.words import size
+from harness.text.words import overlap, size
 
 _MOST_QUOTES = 4
 _SHORTEST = 16  # size; a shorter quote (a number, a name) is found in too many places
@@ -31,7 +30,7 @@ def accept(
     """What becomes of ``reply``: ``{"answerable": bool, "question": str, "quotes": [str, ...]}``, other keys aside.
 
     A passage of two excerpts needs a quote from each, one of a single excerpt needs one or more. ``documents`` by id. ``language`` of
-    the documents, for ``harness.text.lexical_overlap``. ``instructions``: what the model was told (the prompt without the passage); a question
+    the documents, for ``harness.text.words.overlap``. ``instructions``: what the model was told (the prompt without the passage); a question
     that repeats ten words of it in a row is rejected. Never raises for anything that a model can write.
 
     Kinds of rejection: ``not_answerable`` (the only final one), ``malformed``, ``no_question``, ``too_long``, ``injection``,

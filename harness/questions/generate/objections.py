@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from harness.questions.generate import Passage, Rejection
 from harness.questions.generate.echoes import length_in_words, longest_run
 from harness.questions.generate.phrases import ASKING, COMMANDS, ENDS_OF_QUESTIONS, MARKUP, MENTIONS
-from harness.text.lexical_overlap import stop_words
-from harness.text.words import is_unspaced, size, units
+from harness.text.words import is_unspaced, size, stop_words, units
 
 _FEWEST_WORDS = 2
 _LONGEST = 300  # size: three long sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from harness.text.tokens import encodable
+from harness.text.encodings import encodable
 from harness.text.words import size
 
 _ROWS = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")

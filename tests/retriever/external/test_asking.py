@@ -13,7 +13,7 @@ from harness.records import Document, Evidence, Question
 from harness.retriever.external.answers import ask_all
 from harness.retriever.external.asking import MOST_ROWS, ExternalRetriever
 from harness.retriever.external.pool import NOWHERE, uncut
-from harness.text.tokens import load_tokenizer
+from harness.text.tokenizer import load_tokenizer
 
 DOCUMENTS = [Document("a", "one two three four"), Document("b", "five six seven eight nine")]
 

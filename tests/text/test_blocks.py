@@ -1,4 +1,7 @@
-"""Where headings, code, tables and paragraphs begin in Markdown: by hand, and against a parser of CommonMark."""
+"""Where headings, code, tables and paragraphs begin in Markdown.
+
+By hand, and against a parser of CommonMark.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ def found(text: str) -> list[tuple[str, int]]:
 
 
 def test_by_hand() -> None:
-    """Both kinds of headings, front matter, fenced code, a table with its head; a # in code and a rule under a list are none."""
+    """Both kinds of headings, front matter, fenced code, a table with its head.
+
+    A # in code and a rule under a list are none.
+    """
     assert found(TEXT_OF_ALL) == [
         ("---", CODE),
         ("# Fees", 1),
@@ -92,7 +98,7 @@ def test_line_ends_make_no_difference(end: str) -> None:
     ],
 )
 def test_front_matter(front: str) -> None:
-    """What looks like YAML between two lines of dashes at the very start is one block, and none of it a heading."""
+    """What looks like YAML between two lines of dashes at the start is one block without headings."""
     assert found(f"---\n{front}Fees\n===\n") == [("---", CODE), ("Fees", 1)]
     assert found(f"---\n{front}") == [("---", CODE)]
     assert found(f"\n---\n{front}")[0] == ("---", TEXT)
@@ -138,7 +144,7 @@ def test_code_in_a_list_is_indented() -> None:
     ["- a", "2) a", "> a", ">a", "| a", "<hr>", "    a", "\ta", "***", "a" * (LONGEST + 1), "a\nb"],
 )
 def test_what_is_not_underlined(above: str) -> None:
-    """A rule below an item, a quotation, code, HTML, a rule, a long line or a paragraph makes it no heading."""
+    """A rule below an item, quotation, code, HTML, rule, long line or paragraph makes no heading."""
     kinds = read_blocks(f"{above}\n---\n# A\n").kinds
     assert kinds[kinds > 0].tolist() == [1]
 
@@ -148,6 +154,7 @@ UNITS = st.sampled_from(
         *("\n", "A\n\n", "A\nb c\n\n", "#x\n\n", "    # code\n\n", "---\n\n", "`` ` ``\n\n", "```a`\n\n"),
         *("# A\n", "   ## B ##\n", "#\n", "####### A\n\n", "###### F", "A\n===\n", "b c\n   -  \n"),
         *("x" * LONGEST + "\n---\n", "# " + "x" * 300 + "\n"),
+        *("<!-- a -->\n\n", "<!--\n# A\n```\n-->\n\n", "  <!-- b\n\nA\n---\n-->\n\n", "A\n<!-- # -->\n\n"),
         *("```\n", "```py\n", "~~~\n", "~~~ `a`\n", "  ```\n", "   ````\n", "~~~~~ \t\n"),
     ]
 )
@@ -156,7 +163,7 @@ UNITS = st.sampled_from(
 @settings(derandomize=True, deadline=None, max_examples=500)
 @given(units=st.lists(UNITS, max_size=30))
 def test_headings_and_code_are_those_of_commonmark(units: list[str]) -> None:
-    """Where nothing is nested, both begin on the lines on which another parser sees them, with the same levels."""
+    """Where nothing is nested, both begin on the lines and have the levels that another parser finds."""
     text = "".join(units)
     blocks = read_blocks(text)
     ours = [

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from harness.corpus.summary import summary
+from harness.corpus.gather import summary
 
 
 def test_long_lists_are_cut_and_counted():

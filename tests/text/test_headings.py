@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.text.headings import headings
+from harness.text.headings import headings, title_of
 from harness.text.markdown import LONGEST
 
 
@@ -43,6 +43,8 @@ MARKDOWN = {
     "code within a line": ("```a``` b\n# yes\n", [(1, "yes")]),
     "front matter": ("---\ntitle: T\n# comment\nx: y\n---\nOne\n===\n", [(1, "One")]),
     "a rule first": ("---\n\nOne\n\n---\n# A\n", [(1, "A")]),
+    "commented out": ("<!--\n# no\n\nNo\n--\n--> \n# yes\n<!-- # no --> # no\n# yes\n", [(1, "yes")] * 2),
+    "a comment in code": ("```\n<!--\n```\n# yes\n", [(1, "yes")]),
     "Windows": ("# A\r\n\r\nB\r\n---\r\n", [(1, "A"), (2, "B")]),
     "old Mac": ("# A\r\rB\r---\r", [(1, "A"), (2, "B")]),
     "blanks inside": ("#  A \t b\u00a0c \n", [(1, "A b c")]),
@@ -85,6 +87,24 @@ def test_other_files_have_none():
     assert found("a.txt", "# A\n\nB\n===\n") == found("md", "# A\n") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Intro\n\n  ## Fees ##\n# Later\n", "Fees"),
+        ("---\n# comment\ntitle: x\n---\n# Fees\n", "Fees"),
+        ("<!--\n# Template\n-->\n# Fees\n", "Fees"),
+        ("~~~\n```\n# code\n~~~\n# Fees\n", "Fees"),
+        ("Underlined\n===\n\n#tag\n---\n\n#\tFees", "Fees"),
+        ("no heading", "a.md"),
+        ("x" * 20_000 + "\n# Too late\n", "a.md"),
+    ],
+)
+def test_a_title_is_the_first_heading_with_marks(text, title):
+    """What stands in front matter, comments or code is none; without a heading it is the file's name."""
+    assert title_of("g/a.md", text) == title
+    assert title_of("g/a.txt", text) == "a.txt"
+
+
 def test_a_heading_begins_at_its_first_mark():
     """Offsets are those of the file's characters, whatever its line ends."""
     text = "x\r\n\r\n  # A\r\n\r\n  B\r\n===\r\n"
@@ -96,7 +116,10 @@ def test_a_heading_begins_at_its_first_mark():
 
 
 def test_long_lines_and_many_headings():
-    """A heading of a megabyte counts with 200 characters, a paragraph above a rule is none; both in time that grows with the text."""
+    """A heading of a megabyte counts with 200 characters, a paragraph above a rule is none.
+
+    Both in time that grows with the text.
+    """
     assert found("a.md", "# " + "x" * 1_000_000) == [(1, "x" * LONGEST)]
     assert found("a.md", "x" * 1000 + "\n---\n") == []
     assert found("a.md", "#" + " " * 500_000 + "#" * 500_000 + "x") == [(1, "#" * LONGEST)]

@@ -1,5 +1,8 @@
+"""What a word is, in all of Unicode, and how many of its words a question shares with its evidence."""
+
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 
@@ -8,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
-from harness.text.lexical_overlap import overlap, stop_words
-from harness.text.words import is_unspaced, size, units, words
+from harness.text.words import is_unspaced, overlap, search_terms, size, stop_words, units, words
 
 
 def test_hand_worked_shares():
     """Distinct lower-cased words, nothing left out; then without stop words and by stem."""
-    # how, many, days, do, i, have, to, return, a, sensor: 10 words. In the quotes: days, return, a, to = 4 of 10.
-    # Stopped: many, days, return, sensor ("how", "do", "i", "have", "to", "a" go). Stems mani, day, return, sensor;
+    # how, many, days, do, i, have, to, return, a, sensor: 10 words.
+    # In the quotes: days, return, a, to = 4 of 10.
+    # Stopped: many, days, return, sensor ("how", "do", "i", "have", "to", "a" go).
+    # Stems mani, day, return, sensor;
     # the quotes hold day (days), return (return, returned) and sensor (sensors) = 3 of 4.
     result = overlap(
         "How many days do I have to return a sensor?",
@@ -43,6 +47,18 @@ def test_every_combining_mark_stays_in_its_word():
         if not is_unspaced(m) and units(f"x{m}y") != [unicodedata.normalize("NFC", f"x{m}y").lower()]
     ]
     assert wrong == []
+
+
+def test_letters_are_those_of_python():
+    r"""Words are made of what ``\w`` matches in Python's own ``re`` and of marks, in all of its Unicode."""
+    known = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) != "Cn"]
+    letter = re.compile(r"\w")
+    has_letter = {c: bool(letter.search(unicodedata.normalize("NFKC", c).lower())) for c in known}
+
+    assert [c for c in known if bool(list(search_terms(c, 1))) != has_letter[c]] == []
+    marks = {c for c in known if unicodedata.category(c) in {"Mn", "Mc"}}
+    spaced = [c for c in known if not is_unspaced(c) and unicodedata.normalize("NFC", c) == c]
+    assert [c for c in spaced if bool(units(c)) != (c in marks or bool(letter.match(c)))] == []
 
 
 def test_a_repeated_word_counts_once():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.chunker.check import check_chunks
+from harness.chunker.columns import check_chunks
 from harness.errors import SettingError
 from harness.records import Chunk, Document
 
@@ -33,9 +33,9 @@ def test_text_may_be_left_out() -> None:
         (Chunk("a.md", -3, 8), r"0 <= start < end <= 16"),
         (Chunk("a.md", 4, 17), r"0 <= start < end <= 16"),
         (Chunk("a.md", 8, 10), "nothing but white space"),
-        (Chunk("a.md", 0, 8), r"goes back behind the chunk before it, \('a.md', 2, 6\)"),
-        (Chunk("a.md", 3, 5), "goes back behind"),
-        (Chunk("a.md", 2, 6), "the same as the chunk before it"),
+        (Chunk("a.md", 0, 8), r"begins or ends before the chunk that precedes it, \('a.md', 2, 6\)"),
+        (Chunk("a.md", 3, 5), "begins or ends before"),
+        (Chunk("a.md", 2, 6), "equals the chunk that precedes it"),
         (("a.md", 4.0, 8.0), "integer offsets"),
         (("a.md", 4), "integer offsets"),
         ("Three." * 100, "integer offsets"),

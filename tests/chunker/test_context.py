@@ -1,4 +1,4 @@
-"""``context``: what is put before a chunk for embedding, by hand, on hostile documents, and in whole cells."""
+"""``context``: what stands before a chunk for embedding: by hand, on hostile documents, in whole cells."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ from harness.cli.words import take_apart
 from harness.decision import deployment
 from harness.errors import SettingError
 from harness.metrics.health import health
-from harness.metrics.truncation import seen_part
+from harness.metrics.truncation import read_part
 from harness.records import Chunks, Document, Encoded
 
-PAGE = "Before.\n\n# Refunds\n\nOne.\n\n## Parts\n\nTwo.\n\n### Sensors\n\nThree.\n\n## Whole orders\n\nFour.\n\n# Repairs\n\nFive.\n"
+PAGE = (
+    "Before.\n\n# Refunds\n\nOne.\n\n## Parts\n\nTwo.\n\n### Sensors\n\nThree.\n\n"
+    "## Whole orders\n\nFour.\n\n# Repairs\n\nFive.\n"
+)
 
 
 def chunked(document, *texts):
@@ -50,7 +53,10 @@ def added(document, context, *texts):
 
 
 def test_by_hand():
-    """A chunk is under the headings above it, the highest first; a heading of the same level ends the one before."""
+    """A chunk is under the headings above it, the highest first.
+
+    A heading of the same level ends the one before.
+    """
     document = Document("shop/refunds.md", PAGE, title="Refunds")
     texts = ("Before.", "One.", "Two.", "Three.", "Four.", "Five.")
 
@@ -67,7 +73,10 @@ def test_by_hand():
 
 
 def test_a_heading_in_the_chunk_is_not_said_twice():
-    """A chunk that begins with a heading is under the one above it; one that begins inside a heading is under that."""
+    """A chunk that begins with a heading is under the one above it.
+
+    One that begins inside a heading is under that.
+    """
     document = Document("a.md", PAGE, title="Refunds")
     texts = ("\n## Parts\n\nTwo.", "arts\n\nTwo.", "### Sensors\n\nThree.\n\n## Whole orders\n\nFour.")
 
@@ -104,7 +113,10 @@ def test_a_title_before_every_chunk_is_not_put_there_twice():
     ids=lambda given: given.doc_id if isinstance(given, Document) else "",
 )
 def test_the_title(document, line):
-    """The document's own, else the first heading, else the file's name without its ending; a document without any has no line."""
+    """The document's own, else the first heading, else the file's name without its ending.
+
+    A document without any has no line.
+    """
     assert added(document, "title", "# x") == [line]
     assert added(document, "heading_path", "# x") == [line]
 
@@ -160,12 +172,15 @@ def test_many_documents_with_and_without_chunks():
 
 
 def test_what_is_added_takes_room_in_the_window():
-    """The model read 11 of 18 characters, "Refunds" and its line end (8) first: 3 of the 10 characters of the chunk were seen."""
+    """The model read 11 of 18 characters, "Refunds" and its line end (8) first.
+
+    3 of the 10 characters of the chunk were seen.
+    """
     chunks = with_context(chunked(Document("d", "0123456789", title="Refunds"), "0123456789"), "title")
     counts = (np.array([18]), np.array([11]), np.array([11]))  # a token a character
     encoded = Encoded(np.zeros((1, 0), np.float32), *counts)
 
-    assert seen_part(chunks, encoded).end.tolist() == [3]
+    assert read_part(chunks, encoded).end.tolist() == [3]
     assert health(chunks, encoded, [])["truncated_tokens"] == pytest.approx(0.7)
 
 
@@ -192,7 +207,10 @@ def evaluated(place, *words):
 @pytest.mark.models
 @pytest.mark.parametrize("context", ["title", "heading_path"])
 def test_only_the_ranking_changes(place, context):
-    """Chunks, their sizes and relevance are those of context=none: where nobody reads (lots are drawn), every score is the same."""
+    """Chunks, their sizes and relevance are those of context=none.
+
+    Where nobody reads (lots are drawn), every score is the same.
+    """
     plain, other = (
         evaluated(place, "retriever=random", f"context={one}").metrics() for one in ("none", context)
     )
@@ -203,7 +221,10 @@ def test_only_the_ranking_changes(place, context):
 @pytest.mark.models
 @pytest.mark.parametrize("retriever", ["dense", "bm25", "hybrid"])
 def test_every_retriever_reads_it(place, retriever):
-    """The file's name is found in a chunk that does not have the word, and a ranking kept without context is not taken for it."""
+    """The file's name is found in a chunk without the word.
+
+    A ranking cached without context is not taken for it.
+    """
     question = {
         "question_id": "q",
         "question": "cocoa",
@@ -250,7 +271,10 @@ def test_a_configuration_from_before_has_none(place):
 
 @pytest.mark.models
 def test_an_axis_that_leaves_row_metrics_comparable(tmp_path_factory):
-    """Swept alone it re-chunks nothing, so recall at k decides; a wrong value is refused before anything runs."""
+    """Swept alone it re-chunks nothing, so recall at k decides.
+
+    A wrong value is refused before anything runs.
+    """
     root = tmp_path_factory.mktemp("axis")
     write_corpus(root / "pages")
     write_golden(root / "golden.jsonl")
@@ -268,7 +292,10 @@ def test_an_axis_that_leaves_row_metrics_comparable(tmp_path_factory):
 
 
 def test_it_does_not_reach_a_retriever_with_chunks_of_its_own(place):
-    """A service that brings its chunks embeds what it embeds: the axis does not matter there, and does to every other."""
+    """A service that brings its chunks embeds what it embeds.
+
+    The axis does not matter there, and does to every other.
+    """
     own = config(place, "retriever=callable", "retriever.target=os:getcwd", "context=title")
 
     assert unused_by(own, "context") == "retriever"

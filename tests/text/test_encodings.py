@@ -25,7 +25,10 @@ def read(data: bytes) -> tuple[str, str]:
 @settings(derandomize=True)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
 def test_any_text_written_as_utf8_comes_back_exactly(text):
-    """Whatever the characters: no newline translation, no normalisation; only a byte order mark at the start is dropped."""
+    """Whatever the characters: no newline translation, no normalisation.
+
+    Only a byte order mark at the start is dropped.
+    """
     assert read(text.encode()) == (text.removeprefix("\ufeff"), "")
 
 
@@ -119,7 +122,7 @@ def test_where_western_and_central_european_pages_draw_the_western_one_wins():
 
 
 def test_a_sample_does_not_decide_what_the_whole_contradicts():
-    """Half a megabyte of one code page with a last byte that the page lacks is not read with that byte dropped."""
+    """Half a megabyte of a code page with a last byte that the page lacks is not read without it."""
     encoding = detect(FRENCH.encode("cp1252") * 6000 + b"\x81")
 
     assert encoding is not None
