@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
-from harness.errors import StoreError
+from harness.files.atomic import writing
 from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
 from harness.verdict import Verdict
@@ -88,17 +88,10 @@ def page(sweep: FinishedSweep, findings: Findings) -> str:
 
 def write_page(sweep: FinishedSweep, findings: Findings, path: Path) -> Path:
     """Writes the page to ``path``, whole or not at all, and gives it. Raises ``StoreError`` when the disk refuses."""
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Half characters of a user's text are nothing that UTF-8 could hold.
-        aside.write_text(page(sweep, findings), encoding="utf-8", errors="replace", newline="")
-        aside.replace(path)
-    except OSError as error:
-        raise StoreError(
-            f"{path} can't be written: {error.strerror}. Free space or choose another file with output=FILE.",
-            where=path,
-        ) from error
+    remedy = "Free space or choose another file with output=FILE."
+    with writing(path, make_folder=True, remedy=remedy) as file:
+        # UTF-8 can't hold lone surrogates of a user's text.
+        file.write(page(sweep, findings).encode("utf-8", "replace"))
     return path
 
 
