@@ -125,10 +125,10 @@ def test_only_restricts_everything(said, tmp_path):
     said("only=first", "prune=0")
     assert (first.exists(), second.exists()) == (False, True)
     for name in ("1e5", "a, [b"):
-        assert f"'{name}'; models: org/second" in said(f"only={name}")[1]
+        assert f"'{name}' is cached; models: org/second" in said(f"only={name}")[1]
     code, out, _ = said("only=third", "prune=0")
     assert code == 0
-    assert "'third'; models: org/second" in out
+    assert "'third' is cached; models: org/second" in out
     assert second.exists()
 
 
@@ -136,7 +136,7 @@ def test_nothing_yet(said, tmp_path):
     """A folder that does not exist, and an empty one, are no mistakes, whatever is asked."""
     for words in ([], ["verify=true"], ["prune=3"]):
         code, out, _ = said(*words, folder=tmp_path / "none")
-        assert (code, out) == (0, f"nothing is kept in {tmp_path / 'none'} yet\n")
+        assert (code, out) == (0, f"nothing is cached in {tmp_path / 'none'} yet\n")
     assert not (tmp_path / "none").exists()
     assert said()[0] == 0
 
@@ -152,8 +152,8 @@ def test_nothing_yet(said, tmp_path):
         ("verify=perhaps", "error: verify=perhaps: give true or false"),
         ("verfy=true", "error: verfy is no setting. Did you mean verify?"),
         ("zzzz=1", "error: zzzz is no setting. Settings: verify, prune, only, backend, cache,"),
-        ("prune", "error: 'prune' means nothing here. Words: verify=true, prune=DAYS"),
-        ("-m", "error: '-m' means nothing here."),
+        ("prune", "error: unexpected argument 'prune'. Allowed: verify=true, prune=DAYS"),
+        ("-m", "error: unexpected argument '-m'."),
     ],
 )
 def test_wrong_words_are_answered_by_a_sentence(said, tmp_path, word, answer):

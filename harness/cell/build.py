@@ -24,11 +24,11 @@ from harness.records import Chunks, Document
 from harness.retriever import Searcher
 from harness.retriever.external.asking import ExternalRetriever
 from harness.retriever.external.pool import uncut
+from harness.store.arrays import cached_maps
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
 from harness.store.rankings import CachedRetriever
 from harness.store.reranker_scores import CachedReranker
-from harness.store.token_maps import cached_maps
 from harness.text.tokenizer import load_tokenizer
 from harness.text.tokens import Tokenizer, TokenMap
 

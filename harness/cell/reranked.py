@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
-from harness.reranker.order import of_groups, reordered
+from harness.reranker import of_groups, reordered
 from harness.retriever import LATENCY_DEPTH, Depth, Prepared, Searcher
 from harness.store.reranker_scores import CachedReranker
 from harness.text.tokens import TokenMap

@@ -1,4 +1,4 @@
-"""The Hugging Face hub: its cache on this machine first, then, after one short look whether it is there, itself."""
+"""The Hugging Face hub: its cache on this machine, whether it answers, and downloads."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def address() -> str:
 def cached(name: str, revision: str, files: Sequence[str]) -> Path | None:
     """The folder of a repository that was downloaded before with its weights, or None. Asks nobody.
 
-    ``files`` are the patterns that ``download`` was given: the client compares the folder with the hub's list of files.
+    ``files`` are the patterns that ``download`` was given: the client compares the folder with the hub's list
+    of files.
     """
     hub = _client()
     try:
@@ -62,7 +63,7 @@ def cached(name: str, revision: str, files: Sequence[str]) -> Path | None:
 
 
 def unreachable() -> str:
-    """Why the hub can't be asked, in a few words; empty when it answers.
+    """Why the hub can't be reached; empty when it answers.
 
     One request without retries; whatever blocks (a name server, a proxy) is given up after ``PROBE_SECONDS``.
     """
@@ -72,7 +73,7 @@ def unreachable() -> str:
 
 
 def download(name: str, revision: str, files: Sequence[str]) -> Path:
-    """Fetches the weights of a model and what matches the patterns ``files``, and gives its folder; safetensors where there are any."""
+    """Downloads a model's weights (safetensors if it has them) and ``files``, patterns; gives its folder."""
     hub = _client()
     try:
         info = hub.HfApi().model_info(name, revision=revision)
@@ -83,8 +84,9 @@ def download(name: str, revision: str, files: Sequence[str]) -> Path:
     except (hub.errors.HfHubHTTPError, hub.errors.LocalEntryNotFoundError, OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
-            f"The model {name!r} at revision {revision!r} could not be downloaded from {address()}: {reason}. "
-            "Check the name, the revision and, for a gated model, that you are logged in (hf auth login).",
+            f"The model {name!r} at revision {revision!r} could not be downloaded from {address()}: "
+            f"{reason}. Check the name, the revision and, for a gated model, that you are logged in (hf "
+            "auth login).",
             model=name,
         ) from error
 

@@ -1,29 +1,26 @@
-"""A file of JSON lines that only grows and survives ``kill -9``: the golden set and the ledger of paid answers.
+"""A file of JSON lines that survives ``kill -9``: the golden set and the ledger of paid answers.
 
-A line is on the disk (written, flushed, fsynced) before ``append`` returns. A line that was torn by a kill is cut off and kept beside the file.
-One process writes at a time.
+A line is on the disk (fsync) before ``append`` returns. A line that was torn by a kill is cut off and saved
+beside the file. One process writes at a time.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, StoreError
-
-_POLL_SECONDS = 0.05
+from harness.files.atomic import locked, replacing, sync_folder
 
 
 class Journal:
     """The JSON lines of ``path``; missing folders and the file are made by the first ``append``.
 
-    ``wait_seconds``: how long ``locked`` waits for another process before it says so.
+    ``wait_seconds``: how long ``locked`` waits for another process before it raises.
     """
 
     def __init__(self, path: Path, wait_seconds: float = 10.0) -> None:
@@ -32,25 +29,24 @@ class Journal:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Holds the file against other writers, and cuts off a torn last line. The lock ends with the process, however that ends.
+        """Locks the file against other writers and cuts off a torn last line.
 
-        Raises ``StoreError`` when another process holds it, or the folder can't be written.
+        Raises ``StoreError`` when another process holds the lock, or the folder can't be written.
         """
-        with _told(self.path, "written"):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            self._take(descriptor)
-            with _told(self.path, "written"):
+        busy = f"{self.path} is being written by another process. Wait for it to end, or choose another file."
+        with ExitStack() as stack:
+            with _readable_errors(self.path):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                lock = self.path.with_name(f".{self.path.name}.lock")
+                stack.enter_context(locked(lock, self.wait_seconds, busy))
                 self._cut_off_torn_line()
             yield
-        finally:
-            os.close(descriptor)
 
     def items(self) -> list[dict[str, Any]]:
-        """Every whole line's object, in the order of the file; none where there is no file.
+        """The object of every whole line, in the order of the file; none when the file does not exist.
 
-        A last line without its line break was torn and does not count. Raises ``InputError`` for any other line that is no JSON object.
+        A last line without its line break was torn and is left out. Raises ``InputError`` for any other line
+        that is not a JSON object.
         """
         try:
             data = self.path.read_bytes()
@@ -69,7 +65,7 @@ class Journal:
                 item = None
             if not isinstance(item, dict):
                 raise InputError(
-                    f"{self.path}:{number}: this line is no JSON object. Correct it, or delete the line.",
+                    f"{self.path}:{number}: this line is not a JSON object. Correct or delete it.",
                     path=self.path,
                     line=number,
                 )
@@ -84,12 +80,12 @@ class Journal:
         self.extend([item])
 
     def extend(self, items: Iterable[Mapping[str, Any]]) -> None:
-        """Adds several lines, all of them on the disk when it returns: one wait for the disk, not one for each line.
+        """Adds several lines with one wait for the disk; all of them are on it when this returns.
 
         A kill in between leaves some of the lines. Call it inside ``locked``; raises as ``append`` does.
         """
         lines = b"".join(map(_line, items))
-        with _told(self.path, "written"):
+        with _readable_errors(self.path):
             is_new = not self.path.exists()
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             try:
@@ -104,40 +100,14 @@ class Journal:
             finally:
                 os.close(descriptor)
             if is_new:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
 
     def rewrite(self, items: Iterable[Mapping[str, Any]]) -> None:
-        """Puts other lines in place of all, in one step: written aside, then renamed. Call it inside ``locked``."""
-        aside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        with _told(self.path, "written"):
-            try:
-                with aside.open("wb") as file:
-                    file.writelines(map(_line, items))
-                    file.flush()
-                    os.fsync(file.fileno())
-                aside.replace(self.path)
-            finally:
-                aside.unlink(missing_ok=True)
-            _sync_folder(self.path.parent)
-
-    @property
-    def _lock(self) -> Path:
-        return self.path.with_name(f".{self.path.name}.lock")
-
-    def _take(self, descriptor: int) -> None:
-        until = time.monotonic() + self.wait_seconds
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= until:
-                    raise StoreError(
-                        f"{self.path} is being written by another process. Wait for it to end, or choose another file.",
-                        where=self.path,
-                    ) from None
-                time.sleep(_POLL_SECONDS)
-            else:
-                return
+        """Replaces all lines in one step. Call it inside ``locked``."""
+        with _readable_errors(self.path), replacing(self.path, durable=True) as file:
+            file.writelines(map(_line, items))
+        with _readable_errors(self.path):
+            sync_folder(self.path.parent)
 
     def _cut_off_torn_line(self) -> None:
         if not self.path.is_file():
@@ -147,7 +117,7 @@ class Journal:
         torn = data[end:]
         if not torn.strip():
             return
-        if _is_object(torn):  # whole but for its line break: somebody's editor left that out
+        if _is_object(torn):  # complete: an editor left out the line break
             with self.path.open("ab") as file:
                 file.write(b"\n")
             return
@@ -173,22 +143,14 @@ def _write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 @contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
-    """What the disk refuses becomes a sentence."""
+def _readable_errors(path: Path) -> Iterator[None]:
+    """Turns ``OSError`` into a sentence."""
     try:
         yield
     except OSError as error:
         raise StoreError(
-            f"{path} can't be {what}: {error.strerror}. Free space, allow writing there, or choose another file; "
-            "what it holds is kept.",
+            f"{path} can't be written: {error.strerror}. Free space, allow writing there, or choose another "
+            "file. The lines in it are safe.",
             where=path,
         ) from error

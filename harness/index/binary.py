@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.index.candidates import CandidateIndex
+from harness.index.candidates import CandidateIndex, check_flag, check_whole
 from harness.index.exact import ExactIndex
-from harness.index.settings import check_flag, check_whole
 from harness.records import Float32Array, IntArray
 
 _AT_ONCE = 65536
@@ -18,9 +17,10 @@ _AT_ONCE = 65536
 class BinaryIndex(CandidateIndex):
     """Of each number of a vector only whether it is above 0, as 1 or -1; queries stay as they are.
 
-    ``candidates``: the best vectors by these signs; no more ever come back. ``rescore``: they are put in the order of the full
-    vectors, which may lie on disk. A thirty-second of the memory; it is the loss and the size that are measured, a search here is no faster
-    than exact. Raises ``SettingError`` for a value that is not allowed.
+    ``candidates``: the best vectors by these signs; no more ever come back. ``rescore``: they are put in the
+    order of the full vectors, which may lie on disk. A thirty-second of the memory; it is the loss and the
+    size that are measured, a search here is no faster than exact. Raises ``SettingError`` for a value that is
+    not allowed.
     """
 
     def __init__(self, candidates: int = 200, *, rescore: bool = True) -> None:

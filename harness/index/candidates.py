@@ -1,4 +1,4 @@
-"""Candidates for the best vectors into rankings: what indexes that don't look at everything have in common."""
+"""Candidates into rankings: the base of indexes that do not compare everything."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.errors import SettingError
 from harness.records import Float32Array, IntArray, Ranking
 
 # So many queries at a time: the vectors of all their candidates are held at once.
 _QUERIES = 32
 
 
-class _Found(NamedTuple):
+class _CandidateRows(NamedTuple):
     """All items that come back for some queries, by query, then in their order; columns of equal length."""
 
     query: IntArray
@@ -25,8 +26,9 @@ class _Found(NamedTuple):
 class CandidateIndex:
     """The base of an index that finds candidates for each query; no vector but these ever comes back.
 
-    ``candidates``: vectors at most for each query, however many rows are asked for, so a smaller depth is a cut. ``exact_scores``: they are
-    ordered by exact inner products; else by what the search itself gives. A subclass has ``_prepare`` and ``_candidates``.
+    ``candidates``: vectors at most for each query, however many rows are asked for, so a smaller depth is a
+    cut. ``exact_scores``: they are ordered by exact inner products; else by what the search itself gives. A
+    subclass has ``_prepare`` and ``_candidates``.
     """
 
     is_exact = False
@@ -36,7 +38,7 @@ class CandidateIndex:
         self._exact_scores = exact_scores
 
     def build(self, vectors: Float32Array, vector_of_row: IntArray) -> None:
-        """Takes ``vectors`` (unique, dim), float32 or float16, maybe on disk; row ``i`` has the vector ``vector_of_row[i]``."""
+        """As ``Index.build``; ``vectors`` may be float16 and on disk."""
         self._vectors = vectors
         self._rows = np.argsort(vector_of_row, kind="stable")
         self._begins = np.searchsorted(vector_of_row[self._rows], np.arange(len(vectors) + 1))
@@ -47,9 +49,9 @@ class CandidateIndex:
         rows = np.full((len(queries), depth), -1, np.int64)
         scores = np.full((len(queries), depth), -np.inf, np.float32)
         for found in self._found(queries, groups):
-            kept = found.place < depth
-            where = (found.query[kept], found.place[kept])
-            rows[where], scores[where] = found.item[kept], found.score[kept]
+            is_within = found.place < depth
+            where = (found.query[is_within], found.place[is_within])
+            rows[where], scores[where] = found.item[is_within], found.score[is_within]
         return Ranking(rows, scores)
 
     def first_ranks(
@@ -71,10 +73,10 @@ class CandidateIndex:
         raise NotImplementedError
 
     def _candidates(self, queries: Float32Array, count: int) -> tuple[IntArray, Float32Array]:
-        """int64 (queries, count): places of ``vectors``, -1 where no more were found; their scores, the higher the better."""
+        """Positions of vectors, int64 (queries, count), -1 behind the last; their scores."""
         raise NotImplementedError
 
-    def _found(self, queries: Float32Array, groups: IntArray | None) -> Iterator[_Found]:
+    def _found(self, queries: Float32Array, groups: IntArray | None) -> Iterator[_CandidateRows]:
         count = min(self._count, len(self._vectors))
         for first in range(0, len(queries) if count else 0, _QUERIES):
             some = queries[first : first + _QUERIES]
@@ -93,7 +95,7 @@ class CandidateIndex:
 
     def _ordered(
         self, query: IntArray, vector: IntArray, score: Float32Array, groups: IntArray | None, first: int
-    ) -> _Found:
+    ) -> _CandidateRows:
         """The rows (or groups) behind the vectors, best first, equal scores by the smaller one."""
         sizes = self._begins[vector + 1] - self._begins[vector]
         source = np.repeat(np.arange(len(vector)), sizes)
@@ -109,4 +111,21 @@ class CandidateIndex:
             best.sort()
             query, item, score = query[best], item[best], score[best]
         begins = np.searchsorted(query, query)
-        return _Found(query + first, item, score, np.arange(len(query)) - begins)
+        return _CandidateRows(query + first, item, score, np.arange(len(query)) - begins)
+
+
+def check_whole(key: str, value: object, lowest: int, unit: str, most: int | None = None) -> None:
+    """Raises ``SettingError`` unless ``value`` is a whole number from ``lowest`` to ``most``."""
+    highest = float("inf") if most is None else most
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
+        limits = f"at least {lowest}" if most is None else f"{lowest} to {most}"
+        raise SettingError(
+            f"index.{key} is {value}; it must be a whole number of {unit}, {limits}.",
+            key=f"index.{key}",
+        )
+
+
+def check_flag(key: str, value: object) -> None:
+    """Raises ``SettingError`` for anything but true and false."""
+    if not isinstance(value, bool):
+        raise SettingError(f"index.{key} is {value}; it must be true or false.", key=f"index.{key}")

@@ -8,8 +8,7 @@ import numpy as np
 
 from harness.errors import SettingError
 from harness.index.best import Best
-from harness.index.columns import Block, Columns, blocks, columns_of
-from harness.index.counting import Wanted, count_ranks
+from harness.index.blocks import Columns, ScoreBlock, WantedPairs, blocks, columns_of, count_ranks
 from harness.records import Float32Array, IntArray, Ranking
 
 # So many queries at a time: enough for a product at full speed.
@@ -17,11 +16,11 @@ _QUERIES = 1024
 
 
 class ExactIndex:
-    """All inner products of unit vectors (so: cosines), a block of questions and a block of vectors at a time.
+    """All inner products of unit vectors (cosines), in blocks of questions and vectors.
 
-    ``block_mb`` bounds the scores held at once, in MiB. What a search needs above the vectors is a small multiple of it, whatever the
-    number of questions, rows or the depth. Vectors may lie on disk (``numpy.memmap``) and be of half precision: they are
-    read in blocks, and products are summed in float32.
+    ``block_mb`` bounds the scores held at once, in MiB. What a search needs above the vectors is a small
+    multiple of it, whatever the number of questions, rows or the depth. Vectors may lie on disk
+    (``numpy.memmap``) and be of half precision: they are read in blocks, and products are summed in float32.
     """
 
     is_exact = True
@@ -35,7 +34,7 @@ class ExactIndex:
         self.build(np.zeros((0, 0), np.float32), np.zeros(0, np.int64))
 
     def build(self, vectors: Float32Array, vector_of_row: IntArray) -> None:
-        """Keeps ``vectors`` (unique, dim), float32 or float16; row ``i`` has the vector ``vector_of_row[i]``."""
+        """As ``Index.build``; ``vectors`` may be float16 and on disk."""
         self._vectors = vectors
         self._vector_of_row = vector_of_row
         self._rows = columns_of(len(vectors), vector_of_row, None)
@@ -58,7 +57,7 @@ class ExactIndex:
     def first_ranks(
         self, queries: Float32Array, relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank of the best relevant row: 1 + rows that score above it + equal rows before it. No sort is needed."""
+        """Rank of the best relevant row: 1 + rows that score above it + equal rows before it."""
         ranks = np.zeros(len(queries), np.int64)
         asked = np.flatnonzero([len(rows) > 0 for rows in relevant])
         columns, items = self._columns(groups), self._items(groups)
@@ -91,14 +90,14 @@ class ExactIndex:
         size = max(1, min(_QUERIES, self._block_scores // max(1, numbers)))
         return (slice(first, min(first + size, queries)) for first in range(0, queries, size))
 
-    def _blocks(self, queries: Float32Array, columns: Columns) -> Iterator[Block]:
+    def _blocks(self, queries: Float32Array, columns: Columns) -> Iterator[ScoreBlock]:
         return blocks(queries, self._vectors, columns, self._wide(len(queries)))
 
     def _wide(self, queries: int) -> int:
-        """Columns of a block: neither the scores nor the vectors that are made float32 for them may outgrow it."""
+        """Columns of a block: both the scores and the vectors in float32 must fit."""
         return max(1, self._block_scores // max(1, queries, int(self._vectors.shape[1])))
 
-    def _wanted(self, relevant: Sequence[IntArray], groups: IntArray | None) -> Wanted:
+    def _wanted(self, relevant: Sequence[IntArray], groups: IntArray | None) -> WantedPairs:
         """The relevant items' vectors."""
         query = np.repeat(np.arange(len(relevant)), [len(items) for items in relevant])
         item = row = np.concatenate([np.asarray(items, np.int64) for items in relevant] or [query])
@@ -108,10 +107,10 @@ class ExactIndex:
             query, item = np.repeat(query, sizes), np.repeat(item, sizes)
         vector = self._vector_of_row[row]
         order = np.argsort(vector, kind="stable")
-        return Wanted(query[order], vector[order], item[order])
+        return WantedPairs(query[order], vector[order], item[order])
 
-    def _scores_of(self, queries: Float32Array, wanted: Wanted) -> Float32Array:
-        """The scores of the pairs, float32 (pairs,): the vectors that are wanted, against all of the queries."""
+    def _scores_of(self, queries: Float32Array, wanted: WantedPairs) -> Float32Array:
+        """The scores of the pairs, float32 (pairs,)."""
         vectors, column = np.unique(wanted.vector, return_inverse=True)
         scores = np.empty(len(column), np.float32)
         wide = self._wide(len(queries))

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import SettingError
-from harness.index.candidates import CandidateIndex
-from harness.index.settings import check_whole
+from harness.index.candidates import CandidateIndex, check_whole
 from harness.records import Float32Array, IntArray
 
 # So many vectors are read from disk at a time.
@@ -17,11 +16,12 @@ _AT_ONCE = 65536
 
 
 class HnswIndex(CandidateIndex):
-    """Walks from neighbour to neighbour towards the query (Malkov and Yashunin 2016) and looks at a small part of all vectors.
+    """A graph of neighbours (Malkov and Yashunin 2016): a search compares a small part of all vectors.
 
-    ``ef``: the best vectors that are kept in sight on the way; no more ever come back. ``m``: neighbours of each vector. ``ef_build``: as
-    ``ef``, while the graph is built. It is built on one thread, since the order of insertion shapes it: the same vectors give the
-    same graph. Needs faiss (extra ``ann``). Raises ``SettingError`` for a value that is not allowed, or without faiss.
+    ``ef``: the candidates of a search; it returns no more than these. ``m``: neighbours of
+    each vector. ``ef_build``: as ``ef``, while the graph is built. It is built on one thread, since the order
+    of insertion shapes it: the same vectors give the same graph. Needs faiss (extra ``ann``). Raises
+    ``SettingError`` for a value that is not allowed, or without faiss.
     """
 
     def __init__(self, ef: int = 200, m: int = 32, ef_build: int = 200) -> None:
@@ -30,8 +30,8 @@ class HnswIndex(CandidateIndex):
         check_whole("ef_build", ef_build, 1, "vectors")
         if find_spec("faiss") is None:
             raise SettingError(
-                "index=hnsw needs faiss, which is not installed: pip install 'retrieval-harness[ann]' (or faiss-cpu), or choose "
-                "index=exact, int8 or binary.",
+                "index=hnsw needs faiss, which is not installed: pip install 'retrieval-harness[ann]' (or "
+                "faiss-cpu), or choose index=exact, int8 or binary.",
                 key="index",
             )
         super().__init__(ef, exact_scores=True)

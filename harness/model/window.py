@@ -17,8 +17,8 @@ from harness.records import Float32Array, FloatArray, IntArray
 class Seen(NamedTuple):
     """What is read of each text.
 
-    ``ids``: int64, what the model gets of each text, with prompt and special tokens. ``tokens``, ``seen_tokens``,
-    ``seen_chars``: int64 (texts,), as in ``Encoded``, from the text before it is cut.
+    ``ids``: int64, what the model gets of each text, with prompt and special tokens. ``tokens``,
+    ``seen_tokens``, ``seen_chars``: int64 (texts,), as in ``Encoded``, from the text before it is cut.
     """
 
     ids: list[IntArray]
@@ -27,7 +27,7 @@ class Seen(NamedTuple):
     seen_chars: IntArray
 
     def keys(self) -> list[bytes]:
-        """For each text that is cut off, 32 bytes that are the same for all of which the same is read; empty for the others."""
+        """A hash of what is read of each truncated text, 32 bytes; empty for the others."""
         is_cut = self.seen_tokens < self.tokens
         return [
             sha256(b"reading" + ids.tobytes()).digest() if cut else b""
@@ -35,12 +35,12 @@ class Seen(NamedTuple):
         ]
 
 
-class Pieces(NamedTuple):
+class TextPieces(NamedTuple):
     """Texts read to their end, a window at a time.
 
-    ``ids``: int64, what the model gets of each piece. ``first``: int64 (texts,), the place of each text's first
-    piece; those of a text stand together. ``sizes``: int64 (pieces,), tokens of the text in each. ``tokens``: int64
-    (texts,), tokens of each text.
+    ``ids``: int64, what the model gets of each piece. ``first``: int64 (texts,), the place of each text's
+    first piece; those of a text stand together. ``sizes``: int64 (pieces,), tokens of the text in each.
+    ``tokens``: int64 (texts,), tokens of each text.
     """
 
     ids: list[IntArray]
@@ -49,7 +49,7 @@ class Pieces(NamedTuple):
     tokens: IntArray
 
     def sums(self, rows: Float32Array) -> FloatArray:
-        """float64 (texts, dim): the rows of each text's pieces, added up, each as often as it has tokens of the text.
+        """float64 (texts, dim): the sum of each text's piece vectors, weighted by their tokens.
 
         Without the weights a last piece of three words would say as much as all that went before it.
         """
@@ -62,8 +62,8 @@ class Pieces(NamedTuple):
 class Window:
     """A model's window.
 
-    ``tokenizer`` is a ``tokenizers.Tokenizer`` of its own (truncation and padding are switched off in it); ``size``
-    counts tokens with the special ones, None when nothing limits the model.
+    ``tokenizer`` is a ``tokenizers.Tokenizer`` of its own (truncation and padding are switched off in it);
+    ``size`` counts tokens with the special ones, None when nothing limits the model.
     """
 
     def __init__(self, tokenizer: Any, size: int | None) -> None:
@@ -87,7 +87,7 @@ class Window:
         tokens, seen_tokens, seen_chars = counts.T
         return Seen(ids, tokens.copy(), seen_tokens.copy(), seen_chars.copy())
 
-    def read_all(self, texts: Sequence[str], prompt: str) -> Pieces:
+    def read_all(self, texts: Sequence[str], prompt: str) -> TextPieces:
         """All of every text, in as few pieces as fit; the prompt stands before each, and no token is in two.
 
         Raises ``SettingError`` when the prompt leaves no room in the window.
@@ -106,7 +106,7 @@ class Window:
                     ids.append(piece)
         counts = np.array(sizes, dtype=np.int64)
         tokens = np.add.reduceat(counts, first) if len(texts) else counts
-        return Pieces(ids, first, counts, tokens)
+        return TextPieces(ids, first, counts, tokens)
 
     def prompt_tokens(self, prompt: str) -> int:
         """The tokens before a text's own: those of the prompt and the special ones that open every text."""
@@ -142,8 +142,8 @@ class Window:
         room = self._budget - first
         if room < 1:
             raise SettingError(
-                f"model.long_chunks is window, and the prompt {prompt!r} takes all {self._budget} tokens of the model's window "
-                "(special ones aside). Raise model.max_tokens or set model.prompts=none.",
+                f"model.long_chunks is window, and the prompt {prompt!r} takes all {self._budget} tokens of "
+                "the model's window (special ones aside). Raise model.max_tokens or set model.prompts=none.",
                 key="model.long_chunks",
             )
         before, after = self._frame
@@ -163,7 +163,7 @@ class Window:
 
 
 def _of_prompt(encoding: Any, prompt_chars: int) -> int:
-    """How many tokens are the prompt's; one that spans the border (a blank and the word after it) is the text's."""
+    """How many tokens belong to the prompt; one that spans the border belongs to the text."""
     first = 0
     while prompt_chars and first < len(encoding) and _span(encoding, first)[1] <= prompt_chars:
         first += 1

@@ -1,11 +1,13 @@
-"""A cross-encoder: a model that reads question and text together, slower and better than comparing vectors."""
+"""A cross-encoder: a model that reads question and text together."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ModelError, SettingError
+from harness.files.hub import SETUP_FILES
+from harness.files.model_files import ModelFiles, ModelKind, file_sha256, setup_digest, weight_files
 from harness.records import Float32Array
-from harness.reranker.files import Found, digests, locate, refuse_other_kinds
 
+_KIND = ModelKind("reranker", "config.json", SETUP_FILES, "cross-encoder/ms-marco-MiniLM-L6-v2")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
@@ -24,11 +28,12 @@ _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 class CrossEncoderReranker:
     """A cross-encoder of sentence-transformers, in float32.
 
-    ``name``: a repository on the hub (``org/name``) or a local folder. ``revision``: commit, tag or branch. ``depth``: chunks of each
-    ranking that are read. ``max_tokens``: what is read of question and text together; None takes the model's own window.
-    ``batch_size``: pairs at a time. ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``cache_dir``:
-    where hashes are kept. ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader.
-    Raises ``SettingError`` for a value that is not allowed.
+    ``name``: a repository on the hub (``org/name``) or a local folder. ``revision``: commit, tag or branch.
+    ``depth``: chunks of each ranking that are read. ``max_tokens``: what is read of question and text
+    together; None takes the model's own window. ``batch_size``: pairs at a time. ``device``: auto (cuda, mps,
+    cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``cache_dir``: where hashes are cached.
+    ``licence`` and ``untested`` (never loaded by this project's own tests) are said for the reader. Raises
+    ``SettingError`` for a value that is not allowed.
     """
 
     name: str
@@ -58,11 +63,11 @@ class CrossEncoderReranker:
             )
 
     def identity(self) -> Mapping[str, Any]:
-        """All that changes a score; the same on every machine that has the same files. Imports neither torch nor sentence-transformers."""
+        """All that changes a score; the same on every machine that has the same files. Imports no torch."""
         return dict(self._identity)
 
     def scores(self, question: str, texts: Sequence[str]) -> Float32Array:
-        """The model's own number for each pair, before any squashing into 0 to 1, which would make high ones equal."""
+        """The model's logit for each pair: squashed to 0..1, high ones would be equal."""
         if not texts:
             return np.zeros(0, np.float32)
         pairs = [(_encodable(question), _encodable(text)) for text in texts]
@@ -73,29 +78,28 @@ class CrossEncoderReranker:
             if "out of memory" not in str(error):
                 raise
             raise ModelError(
-                f"The reranker {self.name!r} ran out of memory. Lower reranker.batch_size (pairs at a time, now {self.batch_size}), "
-                "reranker.max_tokens or choose reranker.device=cpu.",
+                f"The reranker {self.name!r} ran out of memory. Lower reranker.batch_size (pairs at a time, "
+                f"now {self.batch_size}), reranker.max_tokens or choose reranker.device=cpu.",
                 model=self.name,
             ) from error
         return np.asarray(given, np.float32).reshape(len(texts))
 
     @cached_property
-    def _found(self) -> Found:
-        found = locate(str(self.name), str(self.revision))
-        refuse_other_kinds(found, str(self.name))
+    def _found(self) -> ModelFiles:
+        name, revision = str(self.name), str(self.revision)
+        found = _KIND.find(name, revision) or _KIND.fetch(name, revision)
+        _refuse_other_kinds(found.folder, name)
         return found
 
     @cached_property
     def _identity(self) -> Mapping[str, Any]:
         found = self._found
-        weights, setup = digests(found, str(self.name), Path(self.cache_dir))
+        weights = weight_files(found.folder, [found.folder], "reranker", str(self.name))
         return {
             "kind": "cross_encoder",
-            "name": str(self.name) if found.revision else found.folder.resolve().name,
-            "source": "hub" if found.revision else "folder",
-            "revision": found.revision,
-            "weights": weights,
-            "setup": setup,
+            **found.origin(str(self.name)),
+            "weights": {path.name: file_sha256(path, Path(self.cache_dir)) for path in weights},
+            "setup": setup_digest(found.folder, [found.folder / file for file in SETUP_FILES]),
             "max_tokens": self.max_tokens,
         }
 
@@ -123,19 +127,19 @@ class CrossEncoderReranker:
             except Exception as error:
                 first = next(iter(str(error).strip().splitlines()), "no message")
                 raise ModelError(
-                    f"The reranker {self.name!r} in {self._found.folder} could not be loaded on {self.device}: {type(error).__name__}: "
-                    f"{first}. Delete the folder and get it again, or choose another reranker.device= when the device is the trouble.",
+                    f"The reranker {self.name!r} in {self._found.folder} could not be loaded on "
+                    f"{self.device}: {type(error).__name__}: {first}. Delete the folder and get it again, "
+                    "or choose another reranker.device= when the device is the trouble.",
                     model=self.name,
                 ) from error
 
 
-class _quiet(warnings.catch_warnings):  # noqa: N801 - reads as a statement
-    """Without the libraries' warnings: what matters is checked and said by ourselves."""
-
-    def __enter__(self) -> Any:
-        entered = super().__enter__()
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hides the libraries' warnings."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return entered
+        yield
 
 
 def _encodable(text: str) -> str:
@@ -146,3 +150,27 @@ def _encodable(text: str) -> str:
 def _check(key: str, value: object, expected: str, lowest: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
         raise SettingError(f"reranker.{key} is {value}; it must be {expected}.", key=f"reranker.{key}")
+
+
+def _refuse_other_kinds(folder: Path, name: str) -> None:
+    """Raises ``ModelError`` for a model that does not give one score for a pair."""
+    try:
+        config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kinds, labels = [str(kind) for kind in config.get("architectures") or []], config.get("id2label")
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"The reranker {name!r} can't be used: {folder / 'config.json'} can't be read ({error}).",
+            model=name,
+        ) from error
+    if not any(kind.endswith("ForSequenceClassification") for kind in kinds):
+        raise ModelError(
+            f"The model {name!r} is not a cross-encoder: its config.json says "
+            f"{', '.join(kinds) or 'nothing'}, and a score for a pair of texts takes a "
+            "...ForSequenceClassification. An embedding model belongs to model=.",
+            model=name,
+        )
+    if isinstance(labels, dict) and len(labels) != 1:
+        raise ModelError(
+            f"The model {name!r} gives {len(labels)} numbers for a pair of texts; a reranker gives one.",
+            model=name,
+        )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.errors import StoreError
-from harness.files.archive import write_bytes
+from harness.files.atomic import write_bytes
 from harness.records import Document, Evidence, IntArray, Question
 
 TEXTS, EVIDENCE = "texts.json.gz", "evidence.jsonl.gz"

@@ -1,19 +1,20 @@
-"""Where embeddings are kept: a folder with a space for each model and role."""
+"""The folder of cached embeddings, and what a model must offer to be cached there."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from harness.errors import SettingError, StoreError
-from harness.files.archive import write_bytes
-from harness.records import Encoded
-from harness.store.shard import VECTORS
+from harness.files.atomic import write_bytes
+from harness.records import Encoded, IntArray
+from harness.store.arrays import mark_used
+from harness.store.shard import HASH, VECTORS, Hashes
 from harness.store.space import Space
 
 Role: TypeAlias = Literal["document", "query"]
@@ -21,11 +22,56 @@ NOTE = "model.json"
 _SCHEME = 1
 
 
+class EmbeddingModel(Protocol):
+    """An embedding model, as the stage ``model`` defines it."""
+
+    @property
+    def name(self) -> str:
+        """What was asked for: a name on the hub, a folder, or a name of its own."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """All that changes a vector, as JSON values."""
+
+    def place(self) -> str | None:
+        """Where on this machine its files are, or None."""
+
+    def agreement(self) -> float | None:
+        """Least cosine to its exact vectors in a rough precision; else None."""
+
+    def encode_documents(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of passages."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of questions."""
+
+
+@runtime_checkable
+class Derived(Protocol):
+    """A model whose vectors are cut from another one's: the vectors of the other one are cached."""
+
+    def whole(self) -> EmbeddingModel:
+        """The other one, or itself."""
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        """Its own vectors from those of ``whole``."""
+
+    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
+        """Raises ``ModelError`` for passages that it refuses."""
+
+
+@runtime_checkable
+class Windowed(Protocol):
+    """A model that truncates: passages with the same beginning up to its window have the same vector."""
+
+    def readings(self, texts: Sequence[str]) -> tuple[Sequence[bytes], Encoded]:
+        """A key of what is read of each truncated passage, empty for others; and all but the vectors."""
+
+
 class EmbeddingStore:
     """A folder of embeddings. Nothing is created before something is written.
 
-    ``dtype``: ``float32``, or ``float16`` for half the disk; then every vector is rounded before its first use too, so that a result
-    never depends on what was kept. Raises ``SettingError`` for another.
+    ``dtype``: ``float32``, or ``float16`` for half the disk. Then every vector is rounded before its first
+    use too, so that a result never depends on what was cached. Raises ``SettingError`` for another one.
     """
 
     def __init__(self, folder: str | Path, dtype: str = "float32") -> None:
@@ -39,7 +85,8 @@ class EmbeddingStore:
     def space(self, identity: Mapping[str, Any], role: Role) -> Space:
         """The embeddings of one model in one role.
 
-        What concerns the other role alone is no part of the key: another question prompt must not cost the passages.
+        Settings of the other role are not part of the key: another question prompt must not embed passages
+        again.
         """
         others = {"query_prompt"} if role == "document" else {"document_prompt", "long_chunks"}
         key: dict[str, Any] = {
@@ -53,24 +100,51 @@ class EmbeddingStore:
         folder = self.folder / hashlib.sha256(text.encode()).hexdigest()[:32]
         return Space(folder, int(identity["dim"]), self.dtype)
 
-    def as_kept(self, encoded: Encoded) -> Encoded:
-        """What will be read again once ``encoded`` is kept."""
-        return encoded._replace(vectors=encoded.vectors.astype(VECTORS[self.dtype][1]).astype(np.float32))
+    def rounded(self, encoded: Encoded) -> Encoded:
+        """``encoded`` as it will be read from the store."""
+        vectors = encoded.vectors.astype(VECTORS[self.dtype][1]).astype(np.float32)
+        return encoded._replace(vectors=vectors)
 
     def prepare(self, space: Space, identity: Mapping[str, Any], role: Role) -> None:
-        """Makes the space's folder, with a note for people of what it holds. Raises ``StoreError``."""
+        """Makes the space's folder, with a note that says what it holds. Raises ``StoreError``."""
         note = json.dumps({"role": role, **identity}, indent=1, sort_keys=True)
         try:
             # Written every time: a folder that can't be written must be known before hours of embedding.
             write_bytes(space.folder / NOTE, note.encode())
         except OSError as error:
-            raise unwritable(self.folder, error, 0) from error
+            raise self._unwritable(error, 0) from error
+
+    def add(
+        self, space: Space, identity: Mapping[str, Any], role: Role, hashes: Hashes, part: Encoded
+    ) -> None:
+        """Adds rows to a space that was prepared. Raises ``StoreError``."""
+        try:
+            try:
+                space.add(hashes, part)
+            except FileNotFoundError:
+                # Another process removed the folder while the model was at work.
+                self.prepare(space, identity, role)
+                space.add(hashes, part)
+        except OSError as error:
+            raise self._unwritable(error, sum(len(shard) for shard in space.shards())) from error
+
+    def mark_used(self, space: Space) -> None:
+        """Notes that the space was used now. Raises ``StoreError``."""
+        mark_used(space.folder / NOTE)
+
+    def _unwritable(self, error: OSError, cached: int) -> StoreError:
+        return StoreError(
+            f"The embedding store {self.folder} can't be written ({error.strerror or error}); "
+            f"{cached} embeddings of this model are cached in it. Free space there or choose another folder "
+            "(cache=), and run the same command again: only what is missing is computed.",
+            where=self.folder,
+        )
 
 
-def unwritable(folder: Path, error: OSError, kept: int) -> StoreError:
-    """The error for a store that refuses; ``kept`` says how many embeddings are safe."""
-    return StoreError(
-        f"The embedding store {folder} can't be written ({error.strerror or error}); {kept} embeddings of this model are kept in it. "
-        "Free space there or choose another folder (cache=), and run the same command again: only what is missing is computed.",
-        where=folder,
+def unique_texts(texts: Sequence[str]) -> tuple[Hashes, IntArray, IntArray]:
+    """Sorted hashes of the different texts, each one's first position, and the hash number of every text."""
+    hashes = b"".join(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
+    unique, first, inverse = np.unique(
+        np.frombuffer(hashes, dtype=HASH), return_index=True, return_inverse=True
     )
+    return unique, first.astype(np.int64), inverse.astype(np.int64)

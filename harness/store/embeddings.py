@@ -1,8 +1,7 @@
-"""Embeddings that are computed once: by model, role and text, on disk, shared by cells and processes."""
+"""Cached embeddings: each is computed once by model, role and text, and shared by cells and processes."""
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,28 +12,33 @@ import numpy as np
 
 from harness.progress import bar
 from harness.records import Encoded, IntArray
-from harness.store.embedding_store import NOTE, EmbeddingStore, Role, unwritable
-from harness.store.encoder import Derived, Encoder, Windowed
+from harness.store.embedding_store import (
+    Derived,
+    EmbeddingModel,
+    EmbeddingStore,
+    Role,
+    Windowed,
+    unique_texts,
+)
 from harness.store.shard import HASH, Hashes, put, take
 from harness.store.space import Space
-from harness.store.used import mark_used
 
-# A slice is what kill -9 costs at most: it starts with so many texts and doubles while slices take under two seconds.
+# kill -9 costs one slice at most. Slices start at this size and double while they take under two seconds.
 SLICE_TEXTS = 32
 LARGEST_SLICE = 8_192
 _SLICE_SECONDS = 2.0
+_COUNTERS = ("texts_embedded", "texts_cached", "embed_seconds", "embed_tokens")
 
 
 class CachedModel:
-    """A model that computes no text twice; it keeps the same promises as the model it wraps.
+    """An embedding model with a cache: no text is computed twice.
 
-    Passages that a model reads to its window only, and that agree so far, are one text to it, whatever follows.
-
-    Counters, over all calls: ``texts_embedded`` (computed), ``texts_cached`` (the rest: kept from before, or the same
-    to the model), ``embed_seconds`` and ``embed_tokens`` (time and seen tokens of what was computed).
+    Passages that are truncated after the same beginning are one text. Counters over all calls:
+    ``texts_embedded`` were computed, ``texts_cached`` were not; ``embed_seconds`` and ``embed_tokens`` are
+    the time and the tokens read for the computed ones.
     """
 
-    def __init__(self, model: Encoder, store: EmbeddingStore) -> None:
+    def __init__(self, model: EmbeddingModel, store: EmbeddingStore) -> None:
         self.name = model.name
         self.texts_embedded = 0
         self.texts_cached = 0
@@ -42,14 +46,14 @@ class CachedModel:
         self.embed_tokens = 0
         self._model = model
         self._derived = model if isinstance(model, Derived) else None
-        self._kept: Encoder = model if self._derived is None else self._derived.whole()
-        self._windowed = self._kept if isinstance(self._kept, Windowed) else None
+        self._whole: EmbeddingModel = model if self._derived is None else self._derived.whole()
+        self._windowed = self._whole if isinstance(self._whole, Windowed) else None
         self._store = store
         self._spaces: dict[Role, Space] = {}
         self._is_live = False
 
     def identity(self) -> Mapping[str, Any]:
-        """The wrapped model's identity."""
+        """That of the model."""
         return self._model.identity()
 
     def place(self) -> str | None:
@@ -61,7 +65,7 @@ class CachedModel:
         return self._model.agreement()
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of passages; only those that were never computed cost anything."""
+        """Vectors of passages; only new ones are computed."""
         encoded = self._encode(texts, "document")
         if self._derived is None:
             return encoded
@@ -69,7 +73,7 @@ class CachedModel:
         return self._derived.cut(encoded)
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of questions; only those that were never computed cost anything."""
+        """Vectors of questions; only new ones are computed."""
         if self._is_live:
             return self._model.encode_queries(texts)
         encoded = self._encode(texts, "query")
@@ -77,89 +81,67 @@ class CachedModel:
 
     @contextmanager
     def live(self) -> Iterator[None]:
-        """Questions come straight from the model while the block runs, as in production: nothing is read or kept."""
+        """Computes every question while the block runs, as in production: the cache is not used."""
         self._is_live = True
         try:
             yield
         finally:
             self._is_live = False
 
-    def cached(self, texts: Sequence[str], role: Role) -> int:
-        """How many of the texts need no computing. Loads no weights."""
-        unique, _, inverse = _unique(texts)
-        if not len(unique):
-            return 0
-        counts = np.bincount(inverse, minlength=len(unique))
-        return int(counts[self._space(role).has(unique)].sum())
-
     def copy(self, texts: Sequence[str], role: Role, store: EmbeddingStore) -> None:
-        """Puts the vectors of ``texts`` into another store too. Raises ``StoreError`` when it can't be written."""
-        unique, first, _ = _unique(texts)
+        """Copies the vectors of ``texts`` into another store. Raises ``StoreError``."""
+        unique, first, _ = unique_texts(texts)
         encoded = self._encode([texts[i] for i in first.tolist()], role)
-        space = store.space(self._kept.identity(), role)
-        store.prepare(space, self._kept.identity(), role)
-        self._keep(space, role, unique, encoded)
-
-    @property
-    def is_rounded(self) -> bool:
-        """True when the store keeps less than float32, so that scores are rounded."""
-        return self._store.dtype != "float32"
+        space = store.space(self._whole.identity(), role)
+        store.prepare(space, self._whole.identity(), role)
+        store.add(space, self._whole.identity(), role, unique, encoded)
 
     def missing(self, texts: Sequence[str], role: Role) -> list[str]:
-        """The different texts that would have to be computed, sorted by their hash. Loads no weights."""
-        unique, first, _ = _unique(texts)
+        """The different texts that are not cached, sorted by their hash. Loads no weights."""
+        unique, first, _ = unique_texts(texts)
         return [texts[i] for i in first[~self._space(role).has(unique)].tolist()] if len(unique) else []
 
     def folder(self, role: Role) -> Path:
-        """Where the embeddings of this role are kept; it may not exist yet."""
+        """The folder of this role's embeddings; it may not exist yet."""
         return self._space(role).folder
 
     def counts(self) -> dict[str, float]:
         """The counters by name, over all calls so far."""
-        return {
-            "texts_embedded": self.texts_embedded,
-            "texts_cached": self.texts_cached,
-            "embed_seconds": self.embed_seconds,
-            "embed_tokens": self.embed_tokens,
-        }
+        return {name: getattr(self, name) for name in _COUNTERS}
 
     def encode_anew(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of questions straight from the model, for timing it; loads the weights if need be."""
+        """Vectors of questions without the cache, for timing the model."""
         return self._model.encode_queries(texts)
 
     def _space(self, role: Role) -> Space:
         if role not in self._spaces:
-            self._spaces[role] = self._store.space(self._kept.identity(), role)
+            self._spaces[role] = self._store.space(self._whole.identity(), role)
         return self._spaces[role]
 
     def _encode(self, texts: Sequence[str], role: Role) -> Encoded:
-        """The vectors that are kept, before anything is cut off them."""
-        unique, first, inverse = _unique(texts)
+        """The whole vectors, as they are cached."""
+        unique, first, inverse = unique_texts(texts)
         space = self._space(role)
-        # Without repetitions the rows are put where they belong at once: no second copy of a million vectors.
+        # Without repetitions the rows are put in their places at once: no second copy of a million vectors.
         places = first if len(unique) == len(texts) else np.arange(len(unique))
         result, found = space.find(unique, places)
         missing = np.flatnonzero(~found)
         if len(missing):
-            self._store.prepare(space, self._kept.identity(), role)
+            self._store.prepare(space, self._whole.identity(), role)
             lengths = np.fromiter((len(texts[first[i]]) for i in missing), dtype=np.int64, count=len(missing))
-            # Longest first: slices of like length need little padding, and the estimate of what remains is cautious.
+            # Longest first: slices of similar length need little padding, and the estimated time is cautious.
             missing = missing[np.argsort(-lengths, kind="stable")]
             for rows, part in self._slices(texts, first, missing, role):
-                self._keep(space, role, unique[rows], part)
-                put(result, places[rows], self._store.as_kept(part))
+                self._add(role, unique[rows], part)
+                put(result, places[rows], self._store.rounded(part))
             space.tidy()
         if len(unique):
-            mark_used(space.folder / NOTE)
+            self._store.mark_used(space)
         self.texts_cached += len(texts) - len(missing)
         return result if len(unique) == len(texts) else take(result, inverse)
 
     def _slices(
-        self,
-        texts: Sequence[str],
-        first: IntArray,
-        missing: IntArray,
-        role: Role,
+        self, texts: Sequence[str], first: IntArray, missing: IntArray, role: Role
     ) -> Iterator[tuple[IntArray, Encoded]]:
         size, start = SLICE_TEXTS, 0
         with bar("embedding", len(missing), "chunks" if role == "document" else "questions") as progress:
@@ -172,14 +154,14 @@ class CachedModel:
                 self.embed_seconds += seconds
                 yield rows, part
                 if self._derived is not None and role == "document":
-                    # The longest come first, so what is refused is refused at once.
+                    # The longest come first, so the first slice shows what is refused.
                     self._derived.check(part, given)
                 progress.update(len(rows))
                 start += len(rows)
                 size = min(size * 2, LARGEST_SLICE) if seconds < _SLICE_SECONDS else size
 
     def _computed(self, texts: Sequence[str], role: Role) -> Encoded:
-        """Vectors of texts that are kept under none of their hashes: of passages that are cut off, under what is read of them."""
+        """Vectors of texts that are not cached whole; truncated ones may be, by what is read of them."""
         if role == "query" or self._windowed is None:
             return self._embedded(texts, role)
         keys, seen = self._windowed.readings(texts)
@@ -197,35 +179,17 @@ class CachedModel:
             part = self._embedded([texts[i] for i in rows.tolist()], role)
             seen.vectors[rows] = part.vectors
             put(known, new, take(part, np.searchsorted(rows, cut[first[new]])))
-            self._keep(self._space(role), role, unique[new], take(known, new))
+            self._add(role, unique[new], take(known, new))
         seen.vectors[cut] = known.vectors[inverse]
         self.texts_cached += len(texts) - len(rows)
         return seen
 
     def _embedded(self, texts: Sequence[str], role: Role) -> Encoded:
-        encode = self._kept.encode_documents if role == "document" else self._kept.encode_queries
+        encode = self._whole.encode_documents if role == "document" else self._whole.encode_queries
         encoded = encode(texts)
         self.texts_embedded += len(texts)
         self.embed_tokens += int(encoded.seen_tokens.sum())
         return encoded
 
-    def _keep(self, space: Space, role: Role, hashes: Hashes, part: Encoded) -> None:
-        try:
-            try:
-                space.add(hashes, part)
-            except FileNotFoundError:
-                # Somebody removed the folder while the model was at work.
-                self._store.prepare(space, self._kept.identity(), role)
-                space.add(hashes, part)
-        except OSError as error:
-            kept = sum(len(shard) for shard in space.shards())
-            raise unwritable(self._store.folder, error, kept) from error
-
-
-def _unique(texts: Sequence[str]) -> tuple[Hashes, IntArray, IntArray]:
-    """Hashes of the different texts (sorted), the place of each one's first text, and the hash of every text."""
-    hashes = b"".join(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
-    unique, first, inverse = np.unique(
-        np.frombuffer(hashes, dtype=HASH), return_index=True, return_inverse=True
-    )
-    return unique, first.astype(np.int64), inverse.astype(np.int64)
+    def _add(self, role: Role, hashes: Hashes, part: Encoded) -> None:
+        self._store.add(self._space(role), self._whole.identity(), role, hashes, part)

@@ -1,7 +1,7 @@
-"""How long a model takes to encode one question; kept beside its embeddings.
+"""How long a model takes to encode one question; cached beside its embeddings.
 
-It is measured whenever the model is in memory anyway. A cell whose embeddings are all cached takes the newest measurement
-instead: loading weights only to time them would cost more than everything else the cell does.
+It is measured whenever the model is in memory anyway. A cell whose embeddings are all cached takes the newest
+measurement instead: loading weights only to time them would cost more than the rest of the cell.
 """
 
 from __future__ import annotations
@@ -19,32 +19,33 @@ from harness.files.atomic import write_json
 from harness.records import FloatArray
 from harness.store.embeddings import CachedModel
 
-# What this process has measured: once is enough, and a cell more would cost a quarter of a second.
+# Measured by this process: once is enough.
 _MEASURED: set[Path] = set()
 
 
 def encode_ms(model: CachedModel, questions: Sequence[str]) -> FloatArray:
     """Milliseconds of encoding each of ``questions`` alone, float64 (questions,).
 
-    The first question is encoded once unmeasured: loading and warming up is no latency. Raises ``ModelError`` when the model can't be loaded.
+    The first question is encoded once before, so that loading and warming up do not count. Raises
+    ``ModelError`` when the model can't be loaded.
     """
     file = model.folder("query") / "latency.json"
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
-    kept = [] if model.texts_embedded and file not in _MEASURED else _kept(file, machine)
-    if len(kept) < len(questions):
-        kept = _measured(model, questions)
+    cached = [] if model.texts_embedded and file not in _MEASURED else _cached(file, machine)
+    if len(cached) < len(questions):
+        cached = _measured(model, questions)
         _MEASURED.add(file)
         if file.parent.is_dir():
-            write_json(file, {machine: kept})
-    return np.array(kept[: len(questions)], np.float64)
+            write_json(file, {machine: cached})
+    return np.array(cached[: len(questions)], np.float64)
 
 
-def _kept(file: Path, machine: str) -> list[float]:
+def _cached(file: Path, machine: str) -> list[float]:
     try:
-        kept: list[float] = json.loads(file.read_text(encoding="utf-8"))[machine]
+        cached: list[float] = json.loads(file.read_text(encoding="utf-8"))[machine]
     except (OSError, ValueError, KeyError):
         return []
-    return kept
+    return cached
 
 
 def _measured(model: CachedModel, questions: Sequence[str]) -> list[float]:

@@ -1,8 +1,7 @@
-"""Rankings that are searched for once: another k, budget or metric needs no embedding and no search.
+"""Cached rankings: another k, budget or metric needs no embedding and no search.
 
-It wraps a retriever from outside and keeps its promises. What is kept depends on everything that can change a ranking:
-chunks, model, index, retriever and questions. Files are NumPy archives, whose checksums are verified when they are read; a damaged
-one is searched for again.
+A ranking is cached by everything that can change it: chunks, model, index, retriever and questions. A damaged
+archive is searched for again.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ from harness.store.embeddings import CachedModel
 from harness.text.tokens import TokenMap
 
 _SCHEME = 1
-NOTE = "ranking.json"
 
 
 class CachedRetriever:
     """A retriever that reads what was ranked before, and is built only when something is missing.
 
-    ``settings`` are those of the retriever, the index and whatever else may change a ranking besides chunks, model and questions;
-    ``corpus_digest`` stands for the documents' texts.
+    ``settings``: those of the retriever, the index and whatever else may change a ranking besides chunks,
+    model and questions. ``corpus_digest`` stands for the documents' texts.
     """
 
     def __init__(
@@ -51,7 +49,7 @@ class CachedRetriever:
 
     @property
     def uses_model(self) -> bool:
-        """Whether the retriever needs the model; where it does not, a kept ranking serves with every model."""
+        """Whether the retriever needs the model; if not, a cached ranking serves with every model."""
         return self._retriever.uses_model
 
     def prepare(
@@ -62,7 +60,7 @@ class CachedRetriever:
         ks: Sequence[int],  # noqa: ARG002 - the same
         metrics: Depth,  # noqa: ARG002 - the same
     ) -> Prepared:
-        """Notes what would be searched: ``chunks`` as they are. Raises ``ModelError`` when the model can't be found."""
+        """Stores ``chunks`` and builds nothing yet. Raises ``ModelError`` when the model can't be found."""
         spans = hashlib.sha256()
         for column in (chunks.doc, chunks.start, chunks.end):
             spans.update(np.ascontiguousarray(column, np.int64).tobytes())
@@ -75,73 +73,73 @@ class CachedRetriever:
             "chunks": spans.hexdigest(),
             "model": dict(self._model.identity()) if self.uses_model else {},
         }
-        self._kept = CachedArrays(self._root, key, NOTE)
+        self._cache = CachedArrays(self._root, key)
         self._chunks = chunks
         self._is_built = False
         return Prepared(chunks, tokens)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The kept ranking cut at ``depth``, or a new one where none is deep enough."""
+        """The cached ranking cut at ``depth``, or a new one where none is deep enough."""
         name = f"ranking-{digest(json.dumps([list(questions), _grouping(groups)]))}"
-        kept = self._kept.read(name)
-        if kept is not None and kept["rows"].shape[1] >= depth:
-            return Ranking(kept["rows"][:, :depth].astype(np.int64), kept["scores"][:, :depth])
+        cached = self._cache.read(name)
+        if cached is not None and cached["rows"].shape[1] >= depth:
+            return Ranking(cached["rows"][:, :depth].astype(np.int64), cached["scores"][:, :depth])
         ranking = self._built().search(questions, depth, groups)
-        self._kept.write(name, rows=ranking.rows.astype(np.int32), scores=ranking.scores)
+        self._cache.write(name, rows=ranking.rows.astype(np.int32), scores=ranking.scores)
         return ranking
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """The kept ranks for these questions and these relevant rows, or new ones."""
+        """The cached ranks for these questions and these relevant rows, or new ones."""
         asked = [list(questions), _grouping(groups), [rows.tolist() for rows in relevant]]
         name = f"ranks-{digest(json.dumps(asked))}"
-        kept = self._kept.read(name)
-        if kept is not None:
-            return np.asarray(kept["ranks"], np.int64)
+        cached = self._cache.read(name)
+        if cached is not None:
+            return np.asarray(cached["ranks"], np.int64)
         ranks = self._built().first_ranks(questions, relevant, groups)
-        self._kept.write(name, ranks=ranks)
+        self._cache.write(name, ranks=ranks)
         return ranks
 
     def encoded(self) -> Encoded | None:
         """What the model saw of each chunk row; no vectors."""
-        kept = self._kept.read("seen")
-        if kept is None:
+        cached = self._cache.read("seen")
+        if cached is None:
             encoded = self._built().encoded()
             columns = {} if encoded is None else dict(zip(Encoded._fields[1:], encoded[1:], strict=True))
-            self._kept.write("seen", **columns)
+            self._cache.write("seen", **columns)
             return encoded
-        if not kept:
+        if not cached:
             return None
-        rows = len(kept["tokens"])
+        rows = len(cached["tokens"])
         return Encoded(
-            np.zeros((rows, 0), np.float32), kept["tokens"], kept["seen_tokens"], kept["seen_chars"]
+            np.zeros((rows, 0), np.float32), cached["tokens"], cached["seen_tokens"], cached["seen_chars"]
         )
 
     def measurements(self) -> Mapping[str, float]:
-        """Those of the retriever; when nothing had to be built, its sizes as kept and no seconds."""
+        """Those of the retriever; when nothing had to be built, its cached sizes and zero seconds."""
         if self._is_built:
             measured = dict(self._retriever.measurements())
-            self._kept.write("measured", **{name: np.array([value]) for name, value in measured.items()})
+            self._cache.write("measured", **{name: np.array([value]) for name, value in measured.items()})
             return measured
-        kept = self._kept.read("measured") or {}
-        return {name: 0.0 if name.endswith("_seconds") else float(value[0]) for name, value in kept.items()}
+        cached = self._cache.read("measured") or {}
+        return {name: 0.0 if name.endswith("_seconds") else float(value[0]) for name, value in cached.items()}
 
     def search_ms(self, questions: Sequence[str]) -> FloatArray:
-        """Milliseconds of searching for each question alone, encoding aside; measured whenever the retriever was built."""
-        kept = None if self._is_built else self._kept.read("latency")
-        if kept is not None and len(kept["ms"]) >= len(questions):
-            return np.asarray(kept["ms"][: len(questions)], np.float64)
+        """Milliseconds of searching for each question alone, without encoding it."""
+        cached = None if self._is_built else self._cache.read("latency")
+        if cached is not None and len(cached["ms"]) >= len(questions):
+            return np.asarray(cached["ms"][: len(questions)], np.float64)
         retriever, taken = self._built(), []
         for question in questions:
             started = time.perf_counter()
             retriever.search([question], LATENCY_DEPTH)
             taken.append(1000 * (time.perf_counter() - started))
-        self._kept.write("latency", ms=np.array(taken, np.float64))
+        self._cache.write("latency", ms=np.array(taken, np.float64))
         return np.array(taken, np.float64)
 
     def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
-        """The texts of the first ``depth`` rows, as indexed; the question is encoded by the model, nothing is read or cached."""
+        """The texts of the first ``depth`` rows, as indexed; the cache is not used."""
         retriever = self._built()
         with self._model.live():
             rows = retriever.search([question], depth).rows[0]
@@ -155,5 +153,5 @@ class CachedRetriever:
 
 
 def _grouping(groups: IntArray | None) -> str | bool:
-    """What stands for the groups that are ranked, if any, in a name."""
+    """What stands for the ranked groups, if any, in a file's name."""
     return groups is not None and hashlib.sha256(np.ascontiguousarray(groups, np.int64).tobytes()).hexdigest()

@@ -1,8 +1,8 @@
 """One file of embeddings: written once, never changed, checked when read.
 
-A shard is a safetensors file with the text hashes (sorted), what the model saw of each text, and the vectors. One
-checksum in its header covers all but the vectors; each vector has its own, so that damage costs single rows and
-opening a shard does not read them.
+A shard is a safetensors file with the text hashes (sorted), what the model saw of each text, and the vectors.
+One checksum in its header covers all but the vectors; each vector has its own, so that damage costs single
+rows and opening a shard does not read them.
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ import os
 import re
 import uuid
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from harness.files.atomic import replacing
 from harness.records import Encoded, IntArray
 
 SUFFIX = ".safetensors"
 HASH = np.dtype("S32")
 Hashes = npt.NDArray[np.bytes_]
 _NAME = re.compile(r"([1-9][0-9]*)-[0-9a-f]{32}\.safetensors")
-_HEADER_LIMIT = 1 << 20
-_INDEX = ("hashes", "tokens", "seen_tokens", "seen_chars", "crc32")
-_DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
-    "hashes": ("U8", np.dtype(np.uint8)),
-    "tokens": ("I64", np.dtype("<i8")),
-    "seen_tokens": ("I64", np.dtype("<i8")),
-    "seen_chars": ("I64", np.dtype("<i8")),
-    "crc32": ("U32", np.dtype("<u4")),
+_COUNTS = ("tokens", "seen_tokens", "seen_chars")
+# All columns but the vectors.
+_INDEX: dict[str, np.dtype[Any]] = {
+    "hashes": np.dtype(np.uint8),
+    "tokens": np.dtype("<i8"),
+    "seen_tokens": np.dtype("<i8"),
+    "seen_chars": np.dtype("<i8"),
+    "crc32": np.dtype("<u4"),
 }
-# How the numbers of vectors are stored: the name in the file, and by what name people ask for it.
+# Number formats of vectors: the name of the setting, and the name and dtype in the file.
 VECTORS: dict[str, tuple[str, np.dtype[Any]]] = {
     "float32": ("F32", np.dtype("<f4")),
     "float16": ("F16", np.dtype("<f2")),
@@ -42,24 +44,27 @@ VECTORS: dict[str, tuple[str, np.dtype[Any]]] = {
 
 def take(encoded: Encoded, rows: npt.NDArray[Any]) -> Encoded:
     """The given rows (places or a mask) of all columns."""
-    vectors, tokens, seen_tokens, seen_chars = encoded
-    return Encoded(vectors[rows], tokens[rows], seen_tokens[rows], seen_chars[rows])
+    return Encoded(*(column[rows] for column in encoded))
 
 
 def put(into: Encoded, rows: npt.NDArray[Any], part: Encoded) -> None:
     """Writes ``part`` over the given rows of all columns of ``into``."""
-    into.vectors[rows] = part.vectors
-    into.tokens[rows] = part.tokens
-    into.seen_tokens[rows] = part.seen_tokens
-    into.seen_chars[rows] = part.seen_chars
+    columns: tuple[npt.NDArray[Any], ...] = into
+    for column, values in zip(columns, part, strict=True):
+        column[rows] = values
+
+
+def joined(parts: Sequence[Encoded]) -> Encoded:
+    """The rows of all parts, one part after the other."""
+    return Encoded(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class DamagedShardError(Exception):
     """The file is not what was written; its message says what is wrong."""
 
 
-class Place(NamedTuple):
-    """Where the vectors lie in the file: byte ``offset`` of the first, ``rows``, ``dim``, the file's size, and the kind of number."""
+class VectorLayout(NamedTuple):
+    """Where the vectors are in the file: byte ``offset`` of the first one; ``size`` is that of the file."""
 
     offset: int
     rows: int
@@ -76,9 +81,9 @@ class Shard:
 
     def __init__(self, path: Path, dim: int | None) -> None:
         self.path = path
-        index, self._place = _open(path)
-        if dim is not None and self._place.dim != dim:
-            raise DamagedShardError(f"its vectors have {self._place.dim} numbers instead of {dim}")
+        index, self._layout = _open(path)
+        if dim is not None and self._layout.dim != dim:
+            raise DamagedShardError(f"its vectors have {self._layout.dim} numbers instead of {dim}")
         self.hashes: Hashes = index["hashes"].reshape(-1).view(HASH)
         self._index = index
         self._sound = np.zeros(len(self.hashes), dtype=bool)
@@ -94,16 +99,16 @@ class Shard:
 
     def read(self, rows: IntArray) -> tuple[Encoded, npt.NDArray[np.bool_]]:
         """The rows, and which of them are sound: bool (rows,). A row is checked when it is first read."""
-        place = self._place
-        if self.path.stat().st_size != place.size:
+        layout = self._layout
+        if self.path.stat().st_size != layout.size:
             raise DamagedShardError("its size has changed")
         mapped = np.memmap(
-            self.path, dtype=place.dtype, mode="r", offset=place.offset, shape=(place.rows, place.dim)
+            self.path, dtype=layout.dtype, mode="r", offset=layout.offset, shape=(layout.rows, layout.dim)
         )
         vectors = np.array(mapped[rows])
         self._check(rows, vectors)
         index = self._index
-        seen = (index[name][rows].astype(np.int64) for name in ("tokens", "seen_tokens", "seen_chars"))
+        seen = (index[name][rows].astype(np.int64) for name in _COUNTS)
         return Encoded(vectors.astype(np.float32, copy=False), *seen), ~self._damaged[rows]
 
     @property
@@ -120,9 +125,10 @@ class Shard:
 
 
 def write_shard(folder: Path, hashes: Hashes, encoded: Encoded, dtype: str = "float32") -> Path:
-    """Writes the rows aside, makes sure they are on disk, and renames; gives the shard's path.
+    """Writes a shard, on the disk when this returns; gives its path.
 
-    Hashes must be unique; the file's name holds the number of rows. ``dtype``: a name in ``VECTORS``. Raises ``OSError``.
+    Hashes must be unique. The file's name holds the number of rows. ``dtype``: a name in ``VECTORS``. Raises
+    ``OSError``.
     """
     from safetensors.numpy import save
 
@@ -130,25 +136,13 @@ def write_shard(folder: Path, hashes: Hashes, encoded: Encoded, dtype: str = "fl
     vectors = np.ascontiguousarray(encoded.vectors[order], dtype=VECTORS[dtype][1])
     index: dict[str, npt.NDArray[Any]] = {
         "hashes": np.ascontiguousarray(hashes[order]).view(np.uint8).reshape(-1, HASH.itemsize),
-        "tokens": encoded.tokens[order].astype("<i8"),
-        "seen_tokens": encoded.seen_tokens[order].astype("<i8"),
-        "seen_chars": encoded.seen_chars[order].astype("<i8"),
+        **{name: getattr(encoded, name)[order].astype("<i8") for name in _COUNTS},
         "crc32": np.fromiter((zlib.crc32(row) for row in vectors), dtype="<u4", count=len(vectors)),
     }
-    content = save(
-        {**index, "vectors": vectors}, metadata={"index_crc32": str(_index_crc(index, vectors.shape))}
-    )
-    name = uuid.uuid4().hex
-    aside, path = folder / f".{name}.part", folder / f"{len(hashes)}-{name}{SUFFIX}"
-    try:
-        with aside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
+    metadata = {"index_crc32": str(_index_crc(index, vectors.shape))}
+    path = folder / f"{len(hashes)}-{uuid.uuid4().hex}{SUFFIX}"
+    with replacing(path, durable=True) as file:
+        file.write(save({**index, "vectors": vectors}, metadata=metadata))
     return path
 
 
@@ -165,35 +159,30 @@ def _index_crc(index: dict[str, npt.NDArray[Any]], shape: tuple[int, ...]) -> in
     return total
 
 
-def _open(path: Path) -> tuple[dict[str, npt.NDArray[Any]], Place]:
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        length = int.from_bytes(file.read(8), "little")
-        if not 0 < length <= _HEADER_LIMIT:
-            raise DamagedShardError("it has no header")
-        try:
-            header = json.loads(file.read(length))
-            index = {name: _tensor(file, header[name], name, 8 + length) for name in _INDEX}
-            rows, dim = (int(number) for number in header["vectors"]["shape"])
-            begin, end = (int(number) for number in header["vectors"]["data_offsets"])
-            expected = int(header["__metadata__"]["index_crc32"])
-            dtype = dict(VECTORS.values())[header["vectors"]["dtype"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedShardError(f"its header can't be read ({type(error).__name__})") from error
-    offset = 8 + length + begin
-    if _index_crc(index, (rows, dim)) != expected or len(index["hashes"]) != rows or not rows:
+def _open(path: Path) -> tuple[dict[str, npt.NDArray[Any]], VectorLayout]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            index = {name: file.get_tensor(name) for name in _INDEX}
+            vectors = file.get_slice("vectors")
+            rows, dim = vectors.get_shape()
+            dtype = dict(VECTORS.values())[vectors.get_dtype()]
+            expected = int(file.metadata()["index_crc32"])
+        offset, size = _vectors_offset(path)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise DamagedShardError(
+            f"its header can't be read or its size is wrong ({type(error).__name__})"
+        ) from error
+    is_typed = all(index[name].dtype == kind for name, kind in _INDEX.items())
+    if not is_typed or not rows or len(index["hashes"]) != rows or _index_crc(index, (rows, dim)) != expected:
         raise DamagedShardError("its checksum is wrong")
-    if end - begin != rows * dim * dtype.itemsize or offset + end - begin > size:
-        raise DamagedShardError("it is shorter than it should be")
-    return index, Place(offset, rows, dim, size, dtype)
+    return index, VectorLayout(offset, rows, dim, size, dtype)
 
 
-def _tensor(file: Any, entry: dict[str, Any], name: str, start: int) -> npt.NDArray[Any]:
-    code, dtype = _DTYPES[name]
-    begin, end = (int(number) for number in entry["data_offsets"])
-    if entry["dtype"] != code or not 0 <= begin <= end:
-        raise ValueError(name)
-    file.seek(start + begin)
-    content: bytes = file.read(end - begin)
-    flat: npt.NDArray[Any] = np.frombuffer(content, dtype=dtype)
-    return flat.reshape([int(number) for number in entry["shape"]])
+def _vectors_offset(path: Path) -> tuple[int, int]:
+    """Byte offset of the vectors, which ``safe_open`` does not tell, and the size of the file."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        begin = json.loads(file.read(length))["vectors"]["data_offsets"][0]
+        return 8 + length + int(begin), os.fstat(file.fileno()).st_size

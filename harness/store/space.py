@@ -1,4 +1,4 @@
-"""All shards of one model in one role: find rows, add rows, and keep the shards few and sound."""
+"""All shards of one model in one role: find rows, add rows, merge shards."""
 
 from __future__ import annotations
 
@@ -6,22 +6,34 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.records import Encoded, IntArray
-from harness.store.shard import SUFFIX, DamagedShardError, Hashes, Shard, put, rows_by_name, take, write_shard
+from harness.store.shard import (
+    SUFFIX,
+    DamagedShardError,
+    Hashes,
+    Shard,
+    joined,
+    put,
+    rows_by_name,
+    take,
+    write_shard,
+)
 
+BoolArray = npt.NDArray[np.bool_]
 logger = logging.getLogger(__name__)
 
-# Sixteen shards of one size become one of the next size; above the last size they stay as they are.
+# Sixteen shards of one size become one of the next size, up to the largest.
 FAN_IN = 16
 LARGEST_ROWS = 65_536
 # So many rows are read at once.
 _BLOCK_ROWS = 16_384
-# A look is repeated when another process merged shards away meanwhile.
+# Looks are repeated when another process merged shards meanwhile.
 _LOOKS = 5
 _STALE_SECONDS = 24 * 3600.0
 
@@ -29,8 +41,7 @@ _STALE_SECONDS = 24 * 3600.0
 class Space:
     """The embeddings of one model in one role, in a folder of shards that any number of processes may share.
 
-    Shards are only ever added and, once all their rows stand in another one, removed; so no lock is needed, and what
-    was read once stays right. Two processes that compute the same text both keep it: harmless.
+    Shards are only added, and removed once all their rows are in another one; so no lock is needed.
     """
 
     def __init__(self, folder: Path, dim: int, dtype: str = "float32") -> None:
@@ -40,11 +51,11 @@ class Space:
         self._shards: dict[Path, Shard] = {}
         self._vanished = False
 
-    def find(self, hashes: Hashes, places: IntArray | None = None) -> tuple[Encoded, npt.NDArray[np.bool_]]:
-        """The rows of these text hashes, and which hashes were found: bool (hashes,). Rows that were not are zeros.
+    def find(self, hashes: Hashes, places: IntArray | None = None) -> tuple[Encoded, BoolArray]:
+        """The rows of these text hashes, and which hashes were found: bool (hashes,). Missing rows are zeros.
 
-        ``places``, a permutation, says which row of the result is each hash's: sorted hashes are found sooner, and the rows of a
-        million texts, put where they belong at once, are in memory once. None leaves them in the order of the hashes.
+        ``places``: a permutation, the row of the result for each hash; None keeps the order of the hashes.
+        Sorted hashes are found faster, and with their places the rows of a million texts are in memory once.
         """
         count = len(hashes)
         none = np.zeros(count, dtype=np.int64)
@@ -53,7 +64,7 @@ class Space:
         for _ in range(_LOOKS):
             self._vanished = False
             self._refresh()
-            # The biggest first: it is likeliest to hold most.
+            # The biggest first: it is likely to hold most.
             for path in sorted(self._shards, key=rows_by_name, reverse=True):
                 if not found.all():
                     self._collect(path, hashes, places, result, found)
@@ -61,8 +72,8 @@ class Space:
                 break
         return result, found
 
-    def has(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
-        """Which of these hashes are there, by the index alone: bool (hashes,). No vector is read."""
+    def has(self, hashes: Hashes) -> BoolArray:
+        """Which of these hashes are there: bool (hashes,). Reads no vectors."""
         self._refresh()
         found = np.zeros(len(hashes), dtype=bool)
         for shard in self._shards.values():
@@ -74,11 +85,11 @@ class Space:
         return tuple(self._shards.values())
 
     def add(self, hashes: Hashes, encoded: Encoded) -> None:
-        """Keeps the rows; they are on disk when this returns. Raises ``OSError``."""
+        """Adds the rows; they are on disk when this returns. Raises ``OSError``."""
         self._open(write_shard(self.folder, hashes, encoded, self.dtype))
 
     def tidy(self) -> None:
-        """Merges shards of one size where there are many, rewrites damaged ones, removes what killed writers left."""
+        """Merges small shards, rewrites damaged ones, and removes the leftovers of killed writers."""
         self._refresh()
         sizes: dict[int, list[Path]] = defaultdict(list)
         for path, shard in list(self._shards.items()):
@@ -90,18 +101,12 @@ class Space:
             if len(paths) >= FAN_IN:
                 for run in self._runs(paths):
                     self._merge(run)
-        for part in self.folder.glob(".*.part"):
-            _remove_stale(part)
+        _remove_stale(self.folder)
 
     def _collect(
-        self,
-        path: Path,
-        hashes: Hashes,
-        places: IntArray | None,
-        result: Encoded,
-        found: npt.NDArray[np.bool_],
+        self, path: Path, hashes: Hashes, places: IntArray | None, result: Encoded, found: BoolArray
     ) -> None:
-        """Fills in the rows of one shard that are still missing, a block of them at a time."""
+        """Fills in the missing rows that one shard holds, a block of them at a time."""
         shard = self._shards[path]
         missing = np.flatnonzero(~found)
         rows = shard.find(hashes[missing])
@@ -123,10 +128,10 @@ class Space:
             self._distrust(path, error)
             return
         if shard.damaged > before:
-            logger.warning(
-                "%d of %d rows in the embedding shard %s are damaged (checksum); they are computed again.",
-                shard.damaged - before, len(shard), path,
-            )  # fmt: skip
+            message = (
+                "%d of %d rows in the embedding shard %s are damaged (checksum); they are computed again."
+            )
+            logger.warning(message, shard.damaged - before, len(shard), path)
 
     def _refresh(self) -> None:
         there = {path for path in self.folder.glob(f"*{SUFFIX}") if rows_by_name(path)}
@@ -144,18 +149,14 @@ class Space:
             self._distrust(path, error)
 
     def _distrust(self, path: Path, error: Exception) -> None:
-        logger.warning(
-            "The embedding shard %s can't be used (%s); its %d rows are computed again.",
-            path,
-            error,
-            rows_by_name(path),
-        )
+        message = "The embedding shard %s can't be used (%s); its %d rows are computed again."
+        logger.warning(message, path, error, rows_by_name(path))
         self._shards.pop(path, None)
         if isinstance(error, DamagedShardError):
             _remove(path)
 
     def _runs(self, paths: list[Path]) -> Iterator[list[Path]]:
-        """The shards in portions that reach the largest size, two at least in each: what is merged must fit into memory."""
+        """The shards in groups of at least two that reach the largest size: a merge must fit into memory."""
         run: list[Path] = []
         for path in paths:
             run.append(path)
@@ -166,20 +167,19 @@ class Space:
             yield run
 
     def _merge(self, paths: list[Path]) -> None:
-        """Copies all sound rows of these shards into one and removes them; without a place to write, nothing happens."""
+        """Replaces these shards by one; does nothing when the folder can't be written."""
         hashes, parts = [], []
         for path in paths:
             try:
                 part, sound = self._shards[path].read(np.arange(len(self._shards[path])))
             except (DamagedShardError, OSError, ValueError):
-                # The next look reports it.
-                return
+                return  # the next look reports it
             hashes.append(self._shards[path].hashes[sound])
             parts.append(take(part, sound))
         unique, first = np.unique(np.concatenate(hashes), return_index=True)
         try:
             if len(unique):
-                self.add(unique, take(_joined(parts), first))
+                self.add(unique, take(joined(parts), first))
         except OSError as error:
             logger.debug("Embedding shards in %s were not merged: %s", self.folder, error)
             return
@@ -188,26 +188,13 @@ class Space:
             _remove(path)
 
 
-def _joined(parts: list[Encoded]) -> Encoded:
-    return Encoded(
-        np.concatenate([part.vectors for part in parts]),
-        np.concatenate([part.tokens for part in parts]),
-        np.concatenate([part.seen_tokens for part in parts]),
-        np.concatenate([part.seen_chars for part in parts]),
-    )
-
-
 def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        logger.debug("%s could not be removed: %s", path, error)
+    with suppress(OSError):
+        path.unlink()
 
 
-def _remove_stale(part: Path) -> None:
-    try:
-        old = time.time() - part.stat().st_mtime > _STALE_SECONDS
-    except OSError:
-        return
-    if old:
-        _remove(part)
+def _remove_stale(folder: Path) -> None:
+    for part in folder.glob(".*.part"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > _STALE_SECONDS:
+                part.unlink()

@@ -1,7 +1,6 @@
-"""What is kept in the cache folder: list it, remove what was not used for long.
+"""The content of the cache folder: list it, and remove what was not used for long.
 
-A sweep may run meanwhile. What is removed is renamed first, so that a reader finds all of it or nothing, and
-computes again what is gone.
+A sweep may run meanwhile. An item is renamed before it is removed, so a reader finds all of it or nothing.
 """
 
 from __future__ import annotations
@@ -9,18 +8,18 @@ from __future__ import annotations
 import json
 import shutil
 import time
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import StoreError
-from harness.store import embedding_store, rankings
+from harness.files.atomic import remove
+from harness.store.arrays import NOTE as RANKING_NOTE
+from harness.store.embedding_store import NOTE as EMBEDDING_NOTE
 from harness.store.shard import SUFFIX, rows_by_name
-from harness.store.used import measure
 
 EMBEDDINGS, RANKINGS, TOKENS = "embeddings", "rankings", "tokens"
-# Folders that are never pruned: seldom many, and dear to make or tiny.
+# Folders that are never pruned: small, or expensive to make.
 OTHERS = {
     "file_hashes": "file hashes",
     "models": "joined models",
@@ -30,14 +29,14 @@ OTHERS = {
     "sweeps": "copied sweeps",
 }
 _DAY = 24 * 3600.0
-_REMOVED = ".removed"
 
 
-class Kept(NamedTuple):
-    """One thing that is kept whole or removed whole.
+class CacheItem(NamedTuple):
+    """A file or folder that is removed whole.
 
-    ``kind`` is the folder that it lies in; ``name`` that of its model, empty for what belongs to none; ``role``, ``window`` (tokens,
-    None without limit) and ``texts`` are those of embeddings; ``size`` in bytes; ``idle``: days since it was last used.
+    ``kind``: the folder that holds it. ``size`` in bytes. ``idle``: days since it was last used. ``name``:
+    its model's, empty without a model. ``role``, ``window`` (tokens, None without limit) and ``texts`` are
+    those of embeddings.
     """
 
     place: Path
@@ -50,11 +49,11 @@ class Kept(NamedTuple):
     texts: int = 0
 
 
-def kept(cache: Path, only: str = "") -> list[Kept]:
+def cache_items(cache: Path, only: str = "") -> list[CacheItem]:
     """Embeddings by model and role, then rankings, then token maps.
 
-    ``only`` restricts them to what belongs to models whose name contains it, in whatever case. Raises ``StoreError`` when
-    ``cache`` is a file.
+    ``only``: a part of the model's name, in any case; others are left out. Raises ``StoreError`` if ``cache``
+    is a file.
     """
     if cache.exists() and not cache.is_dir():
         raise StoreError(f"{cache} is a file; cache= takes a folder.", where=cache)
@@ -63,7 +62,7 @@ def kept(cache: Path, only: str = "") -> list[Kept]:
 
 
 def others(cache: Path) -> list[tuple[str, int, int]]:
-    """What is never pruned: (label, number, bytes). Anything else in the folder is ``other files``."""
+    """What is never pruned: (label, number, bytes). Unknown files in the folder are ``other files``."""
     found = []
     for name, label in OTHERS.items():
         places = _entries(cache / name)
@@ -74,30 +73,30 @@ def others(cache: Path) -> list[tuple[str, int, int]]:
     return [*found, ("other files", len(rest), sum(measure(place)[0] for place in rest))] if rest else found
 
 
-def prune(cache: Path, items: Sequence[Kept], days: int) -> list[Kept]:
-    """Removes those that were idle for ``days`` days or longer, and gives them. Raises ``StoreError``."""
-    # Looked at again: a sweep may have used it since it was listed.
+def prune(cache: Path, items: Sequence[CacheItem], days: int) -> list[CacheItem]:
+    """Removes the items that were idle for at least ``days`` days, and gives them. Raises ``StoreError``."""
+    # Measured again: a sweep may have used it since it was listed.
     gone = [item for item in items if _idle(measure(item.place)[1]) >= days and _remove(item.place)]
-    # Left by one that was killed between renaming and removing.
+    # Left by a process that was killed between renaming and removing.
     for kind in (EMBEDDINGS, RANKINGS, TOKENS):
-        for rest in (cache / kind).glob(f".*{_REMOVED}"):
+        for rest in (cache / kind).glob(".*.removed"):
             shutil.rmtree(rest, ignore_errors=True)
     return gone
 
 
-def _embeddings(cache: Path) -> list[Kept]:
+def _embeddings(cache: Path) -> list[CacheItem]:
     found = []
     for place in _entries(cache / EMBEDDINGS):
-        note = _note(place / embedding_store.NOTE)
+        note = _note(place / EMBEDDING_NOTE)
         window = note.get("window")
         size, used = measure(place)
         found.append(
-            Kept(
+            CacheItem(
                 place,
                 EMBEDDINGS,
                 size,
                 _idle(used),
-                str(note.get("name") or f"{place.name} (no {embedding_store.NOTE})"),
+                str(note.get("name") or f"{place.name} (no {EMBEDDING_NOTE})"),
                 str(note.get("role") or "?"),
                 window if isinstance(window, int) else None,
                 sum(rows_by_name(file) for file in place.glob(f"*{SUFFIX}")),
@@ -106,21 +105,18 @@ def _embeddings(cache: Path) -> list[Kept]:
     return sorted(found, key=lambda item: (item.name.casefold(), item.role, item.place))
 
 
-def _simple(cache: Path, kind: str) -> list[Kept]:
+def _simple(cache: Path, kind: str) -> list[CacheItem]:
     found = []
     for place in _entries(cache / kind):
-        model = _note(place / rankings.NOTE).get("model") if kind == RANKINGS else None
+        model = _note(place / RANKING_NOTE).get("model") if kind == RANKINGS else None
+        name = str(model.get("name", "")) if isinstance(model, dict) else ""
         size, used = measure(place)
-        found.append(
-            Kept(
-                place, kind, size, _idle(used), str(model.get("name", "")) if isinstance(model, dict) else ""
-            )
-        )
+        found.append(CacheItem(place, kind, size, _idle(used), name))
     return found
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What lies in the folder, without what is being written or removed."""
+    """The entries of the folder, without those being written or removed."""
     return sorted(place for place in folder.glob("*") if not place.name.startswith("."))
 
 
@@ -137,19 +133,28 @@ def _idle(used: float) -> float:
 
 
 def _remove(place: Path) -> bool:
-    """Whether it was there to be removed."""
-    aside = place.with_name(f".{uuid.uuid4().hex}{_REMOVED}")
+    """Whether it existed."""
     try:
-        place.rename(aside)
-        if aside.is_dir():
-            shutil.rmtree(aside)
-        else:
-            aside.unlink()
-    except FileNotFoundError:
-        return False
+        return remove(place)
     except OSError as error:
         raise StoreError(
-            f"{place} can't be removed ({error.strerror or error}). Remove it as its owner, or when no sweep uses it.",
+            f"{place} can't be removed ({error.strerror or error}). Remove it as its owner, or when no "
+            "sweep uses it.",
             where=place,
         ) from error
-    return True
+
+
+def measure(place: Path) -> tuple[int, float]:
+    """Bytes of a file or of all files below a folder, and the newest time of change in seconds since 1970.
+
+    0 bytes and 0.0 for what does not exist any more.
+    """
+    size, used = 0, 0.0
+    for path in (place, *place.rglob("*")):
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            continue
+        size += 0 if path.is_dir() else stat.st_size
+        used = max(used, stat.st_mtime)
+    return size, used

@@ -220,7 +220,8 @@ def test_a_kill_at_any_byte_is_made_good_by_the_same_command(here):
 
 KILLED = """
 import os, signal, sys
-from harness.golden import add, journal
+from harness.files import journal
+from harness.golden import add
 write = os.write
 def torn(descriptor, data):
     write(descriptor, data[: len(data) // 2])

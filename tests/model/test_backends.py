@@ -18,9 +18,9 @@ import pytest
 from harness.errors import ModelError, SettingError
 from harness.model.backends import choose, converted, onnx, trial
 from harness.model.backends import openvino as openvino_module
-from harness.model.loading import load_model
+from harness.model.backends.torch import load_model
 from harness.model.sentence_transformer import SentenceTransformerModel
-from harness.model.wheels import packaged_model
+from harness.model.sources import packaged_model
 
 WORDS = ["alpha", "Betas", "gammaing", "x7", "the", ".", "日本", "naïve", "zzz,", "\n", "!"]
 TEXTS = [" ".join(random.Random(i).choices(WORDS, k=i % 23)) for i in range(60)]
@@ -116,7 +116,7 @@ def test_a_backend_gives_the_librarys_rows_and_the_same_counts(
     encoded = model.encode_documents(TEXTS)
     other = replace(converted_tiny, backend="torch").encode_documents(TEXTS)
 
-    assert model._loaded.backend.name == backend
+    assert model._embedder.backend.name == backend
     assert cosines(encoded.vectors, library(model, TEXTS)).min() > 0.99999
     assert encoded.vectors.dtype == np.float32
     for column, same in zip(encoded[1:], other[1:], strict=True):
@@ -203,7 +203,7 @@ def test_a_prompt_that_is_not_pooled(
     texts = [text for text in TEXTS if text.strip()]
 
     assert cosines(model.encode_documents(texts).vectors, library(model, texts)).min() > 0.99999
-    assert model._loaded.backend.name == "torch"
+    assert model._embedder.backend.name == "torch"
     assert "its pooling leaves the prompt out" in caplog.text
 
 
@@ -235,7 +235,7 @@ def test_minilm_agrees_on_every_backend_in_every_precision(minilm_cache: Path) -
     assert cosines(found.vectors, expected.vectors).min() > 0.99999
     rough = replace(torch, backend="auto", precision="int8")
     assert 0.97 < cosines(rough.encode_documents(texts).vectors, expected.vectors).min() < 0.9999
-    assert rough._loaded.backend.name == "onnx"
+    assert rough._embedder.backend.name == "onnx"
     half = replace(torch, precision="bfloat16")
     assert cosines(half.encode_documents(texts).vectors, expected.vectors).min() > 0.9995
     half = replace(half, backend="openvino")
@@ -290,7 +290,7 @@ def test_a_damaged_conversion_is_made_again(
         victim.unlink()
     after = openvino.encode_documents(TEXTS).vectors
 
-    assert openvino._loaded.backend.name == "openvino"
+    assert openvino._embedder.backend.name == "openvino"
     assert cosines(before, after).min() > 0.99999
     assert converted.sound(place(openvino), choose.ENGINES[0], str(openvino.cache_dir))
     # Half of the note is for people.
@@ -318,13 +318,13 @@ def test_vectors_that_disagree_are_not_used(
     auto = replace(openvino, backend="auto")
     vectors = auto.encode_documents(TEXTS).vectors
 
-    assert auto._loaded.backend.name == "torch"
+    assert auto._embedder.backend.name == "torch"
     assert cosines(vectors, library(openvino, TEXTS)).min() > 0.99999
     assert "runs on torch, because OpenVINO's vectors differ from torch's (least cosine" in caplog.text
     caplog.clear()
     choose.load.cache_clear()
     monkeypatch.setattr(converted, "opened", None)
-    assert replace(auto)._loaded.backend.name == "torch"
+    assert replace(auto)._embedder.backend.name == "torch"
     assert "differ from torch's" in caplog.text
     with pytest.raises(ModelError, match=r"can't run on openvino .* differ .*0\.99999 is asked of float32"):
         replace(openvino).encode_documents(["alpha"])
@@ -340,8 +340,8 @@ def test_auto_takes_what_is_not_slower(
     assert entry["cosine"] > 0.99999
     note.write_text(json.dumps({**entry, "seconds": 0.5, "torch_seconds": torch_seconds}))
 
-    assert replace(openvino, backend="auto")._loaded.backend.name == taken
-    assert openvino._loaded.backend.name == "openvino"
+    assert replace(openvino, backend="auto")._embedder.backend.name == taken
+    assert openvino._embedder.backend.name == "openvino"
 
 
 @pytest.mark.usefixtures("only_openvino")
@@ -373,8 +373,8 @@ def test_a_cache_that_can_not_be_written(
     model = SentenceTransformerModel(name=str(tiny_folder), cache_dir=tmp_path)
     model.encode_documents(["alpha"])
 
-    assert model._loaded.backend.name == "torch"
-    assert "could not be kept in" in caplog.text
+    assert model._embedder.backend.name == "torch"
+    assert "could not be written to" in caplog.text
 
 
 def test_without_openvino_torch_is_used(
@@ -386,7 +386,7 @@ def test_without_openvino_torch_is_used(
     with caplog.at_level(logging.INFO):
         model.encode_documents(["alpha"])
 
-    assert model._loaded.backend.name == "torch"
+    assert model._embedder.backend.name == "torch"
     assert [r.levelname for r in caplog.records if "not installed" in r.getMessage()] == ["INFO"]
     with pytest.raises(SettingError, match="is not installed") as caught:
         replace(model, backend="openvino")
@@ -429,7 +429,7 @@ def test_int8_is_another_model_whose_distance_is_told(
     assert rough.agreement() is None
     found = cosines(rough.encode_documents(TEXTS).vectors, exact.encode_documents(TEXTS).vectors)
 
-    assert rough._loaded.backend.name == "onnx"
+    assert rough._embedder.backend.name == "onnx"
     assert 0.5 < found.min() < 0.9999
     assert rough.identity() == {**exact.identity(), "precision": "int8"}
     agreement = rough.agreement()
@@ -480,7 +480,7 @@ def test_auto_takes_the_next_engine(
         note.write_text(json.dumps({**entry, "seconds": seconds, "torch_seconds": 0.2}))
         choose.load.cache_clear()
         model = replace(onnx_tiny, backend="auto", cache_dir=tmp_path / "cache")
-        assert model._loaded.backend.name == taken
+        assert model._embedder.backend.name == taken
 
 
 def test_an_error_in_a_thread_is_raised(onnx_tiny: SentenceTransformerModel) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ModelError
-from harness.model.wheels import packaged_file, packaged_model
+from harness.model.sources import packaged_file, packaged_model
 
 PARTS = ["fake-part-001", "fake-part-002", "fake-part-003"]
 
@@ -113,7 +113,7 @@ def test_two_processes_join_at_once(site: Path, tmp_path: Path) -> None:
     code = f"""
 import sys; sys.path.insert(0, {str(site)!r})
 from pathlib import Path
-from harness.model.wheels import packaged_model
+from harness.model.sources import packaged_model
 sys.stdin.readline()
 print(packaged_model({PARTS!r}, "m", Path({str(tmp_path / "cache")!r})))
 """
@@ -139,15 +139,15 @@ def test_a_writer_that_came_second_uses_the_first_ones_folder(
 ) -> None:
     """The folder that appears while another process unpacks is kept, and the late copy is dropped."""
     install_parts(site, model_zip())
-    real = zipfile.ZipFile.extractall
+    real = zipfile.ZipFile.extract
 
-    def extract_late(archive: zipfile.ZipFile, target: Path) -> None:
-        real(archive, target)
+    def extract_late(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> str:
         other = tmp_path / "cache/models/some-model-0.0.1"
-        other.mkdir()
+        other.mkdir(exist_ok=True)
         (other / "modules.json").write_text("[1]")
+        return real(archive, member, target)
 
-    monkeypatch.setattr(zipfile.ZipFile, "extractall", extract_late)
+    monkeypatch.setattr(zipfile.ZipFile, "extract", extract_late)
     folder = packaged_model(PARTS, "m", tmp_path / "cache")
 
     assert folder is not None

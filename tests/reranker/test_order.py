@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.records import Ranking
-from harness.reranker.order import of_groups, reordered
+from harness.reranker import of_groups, reordered
 
 
 def test_a_hand_worked_order():

@@ -138,7 +138,7 @@ def test_passages_that_agree_as_far_as_they_are_read_are_computed_once(
     for texts in calls:
         store = EmbeddingStore(folder, dtype)
         model = CachedModel(ReadsTen(), store)
-        assert same(model.encode_documents(texts), store.as_kept(ReadsTen().encode_documents(texts)))
+        assert same(model.encode_documents(texts), store.rounded(ReadsTen().encode_documents(texts)))
         computed = model._model.given  # type: ignore[attr-defined]
         assert (model.texts_embedded, model.texts_cached) == (len(computed), len(texts) - len(computed))
         given += computed
@@ -173,15 +173,15 @@ def test_another_question_prompt_does_not_cost_the_passages(tmp_path: Path) -> N
     assert same(other.encode_queries(["a"]), StandIn(query_prompt="other: ").encode_queries(["a"]))
 
 
-def test_cached_counts_without_computing(tmp_path: Path) -> None:
-    """How many texts cost nothing, repeated ones included, by role; asking creates no folder."""
+def test_missing_texts_are_named_without_computing(tmp_path: Path) -> None:
+    """Each text that would have to be computed once, by role; asking creates no folder."""
     model = wrapped(tmp_path / "store")
-    assert model.cached(["a", "b"], "document") == 0
+    assert sorted(model.missing(["a", "b"], "document")) == ["a", "b"]
     assert not (tmp_path / "store").exists()
     model.encode_documents(["a"])
-    assert model.cached(["a", "b", "a"], "document") == 2
-    assert model.cached(["a"], "query") == 0
-    assert model.cached([], "query") == 0
+    assert model.missing(["a", "b", "a", "b"], "document") == ["b"]
+    assert model.missing(["a"], "query") == ["a"]
+    assert model.missing([], "query") == []
 
 
 def test_no_text(tmp_path: Path) -> None:
@@ -561,7 +561,7 @@ def test_a_model_that_fails_midway_keeps_what_it_did(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="boom"):
         CachedModel(Broken(), EmbeddingStore(tmp_path)).encode_documents(TEXTS)
 
-    assert wrapped(tmp_path).cached(TEXTS, "document") == 256 + 512
+    assert len(wrapped(tmp_path).missing(TEXTS, "document")) == len(TEXTS) - 256 - 512
 
 
 @pytest.mark.models

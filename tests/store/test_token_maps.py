@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from harness.errors import StoreError
-from harness.store.token_maps import cached_maps
+from harness.store.arrays import cached_maps
 from harness.text.tokens import TokenMaps
 
 

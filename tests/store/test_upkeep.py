@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from harness.errors import StoreError
-from harness.files.archive import DamagedArchiveError, read_archive, write_archive
 from harness.records import Chunks, Document, Encoded, Ranking
-from harness.store import checking, upkeep
+from harness.store import inspection, upkeep
+from harness.store.arrays import DamagedArchiveError, mark_used, read_archive, write_archive
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
 from harness.store.rankings import CachedRetriever
-from harness.store.used import mark_used
 
 TEXTS = [f"text {i}" for i in range(100)]
 
@@ -104,7 +103,7 @@ def test_what_is_listed(tmp_path):
     (tmp_path / "file_hashes" / "a.json").write_bytes(b"12345")
     (tmp_path / "notes.txt").write_bytes(b"123")
 
-    items = upkeep.kept(tmp_path)
+    items = upkeep.cache_items(tmp_path)
     assert [(item.kind, item.name, item.role, item.window, item.texts) for item in items] == [
         ("embeddings", "stand-in", "document", 256, 100),
         ("embeddings", "stand-in", "query", 256, 7),
@@ -117,12 +116,12 @@ def test_what_is_listed(tmp_path):
 
 def test_nothing_kept(tmp_path):
     """A folder that does not exist holds nothing and is not made; a file is no folder."""
-    assert upkeep.kept(tmp_path / "none") == []
+    assert upkeep.cache_items(tmp_path / "none") == []
     assert upkeep.others(tmp_path / "none") == []
     assert not (tmp_path / "none").exists()
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="is a file"):
-        upkeep.kept(tmp_path / "file")
+        upkeep.cache_items(tmp_path / "file")
 
 
 def test_only_names_a_part_of_the_model_in_any_case(tmp_path):
@@ -133,11 +132,11 @@ def test_only_names_a_part_of_the_model_in_any_case(tmp_path):
     (tmp_path / "tokens").mkdir()
     write_archive(tmp_path / "tokens" / "map.npz", {"a": np.arange(3)})
 
-    assert {(item.kind, item.name) for item in upkeep.kept(tmp_path, "fIRST")} == {
+    assert {(item.kind, item.name) for item in upkeep.cache_items(tmp_path, "fIRST")} == {
         ("embeddings", "org/First"),
         ("rankings", "org/First"),
     }
-    assert len(upkeep.kept(tmp_path)) == 5
+    assert len(upkeep.cache_items(tmp_path)) == 5
 
 
 def test_a_space_without_its_note_is_listed(tmp_path):
@@ -146,7 +145,7 @@ def test_a_space_without_its_note_is_listed(tmp_path):
     (note,) = tmp_path.rglob("model.json")
     for damage in (b"{", b"[]", None):
         note.unlink() if damage is None else note.write_bytes(damage)
-        (item,) = upkeep.kept(tmp_path)
+        (item,) = upkeep.cache_items(tmp_path)
         assert item.name == f"{note.parent.name} (no model.json)"
         assert item.texts == 100
 
@@ -156,12 +155,12 @@ def test_old_things_go_and_newer_ones_stay(tmp_path):
     for name, days in (("old", 30.5), ("young", 29.5)):
         embedded(tmp_path, name)
         ranked(tmp_path, name)
-        for item in upkeep.kept(tmp_path, name):
+        for item in upkeep.cache_items(tmp_path, name):
             age(item.place, days)
     before = contents(tmp_path)
-    stays = {file for item in upkeep.kept(tmp_path, "young") for file in contents(item.place)}
+    stays = {file for item in upkeep.cache_items(tmp_path, "young") for file in contents(item.place)}
 
-    gone = upkeep.prune(tmp_path, upkeep.kept(tmp_path), 30)
+    gone = upkeep.prune(tmp_path, upkeep.cache_items(tmp_path), 30)
 
     assert [(item.kind, item.name) for item in gone] == [("embeddings", "old"), ("rankings", "old")]
     after = contents(tmp_path)
@@ -177,7 +176,7 @@ def test_zero_days_is_everything_that_can_be_computed_again(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.npz").write_bytes(b"x")
 
-    upkeep.prune(tmp_path, upkeep.kept(tmp_path), 0)
+    upkeep.prune(tmp_path, upkeep.cache_items(tmp_path), 0)
 
     assert contents(tmp_path) == {Path("models/x.npz"): b"x", Path("file_hashes/x.npz"): b"x"}
 
@@ -185,21 +184,21 @@ def test_zero_days_is_everything_that_can_be_computed_again(tmp_path):
 def test_using_is_noticed(tmp_path):
     """Reading embeddings or a ranking makes them used today; asking what is cached does not."""
     model, retriever = embedded(tmp_path), ranked(tmp_path)
-    for item in upkeep.kept(tmp_path):
+    for item in upkeep.cache_items(tmp_path):
         age(item.place, 40)
-    model.cached(TEXTS, "document")
-    assert all(item.idle > 39 for item in upkeep.kept(tmp_path))
+    model.missing(TEXTS, "document")
+    assert all(item.idle > 39 for item in upkeep.cache_items(tmp_path))
 
     model.encode_documents(TEXTS[:1])
     retriever.search(["q"], 5)
-    assert all(item.idle < 1 for item in upkeep.kept(tmp_path))
+    assert all(item.idle < 1 for item in upkeep.cache_items(tmp_path))
 
 
 def test_what_was_used_since_it_was_listed_stays(tmp_path):
     """Between listing and removing a sweep may begin: the list is not trusted."""
     model = embedded(tmp_path)
-    age(upkeep.kept(tmp_path)[0].place, 40)
-    listed = upkeep.kept(tmp_path)
+    age(upkeep.cache_items(tmp_path)[0].place, 40)
+    listed = upkeep.cache_items(tmp_path)
     model.encode_documents(TEXTS[:1])
 
     assert upkeep.prune(tmp_path, listed, 30) == []
@@ -234,12 +233,12 @@ def test_a_sweep_survives_that_all_is_removed_while_it_embeds(tmp_path):
     pruned = []
 
     def prune():
-        pruned.extend(upkeep.prune(tmp_path, upkeep.kept(tmp_path), 0))
+        pruned.extend(upkeep.prune(tmp_path, upkeep.cache_items(tmp_path), 0))
 
     model = CachedModel(StandIn(before=prune), EmbeddingStore(tmp_path / "embeddings"))
     assert np.array_equal(model.encode_documents(TEXTS).vectors, expected.vectors)
     assert len(pruned) == 1
-    (item,) = upkeep.kept(tmp_path)
+    (item,) = upkeep.cache_items(tmp_path)
     assert (item.name, item.texts) == ("stand-in", 100)
     again = embedded(tmp_path)
     assert again.texts_embedded == 0
@@ -270,7 +269,7 @@ def test_a_sweep_survives_that_all_is_removed_between_any_two_steps(
     def prune():
         with monkeypatch.context() as patched:
             patched.setattr(owner, name, real)
-            gone.extend(upkeep.prune(tmp_path, upkeep.kept(tmp_path), 0))
+            gone.extend(upkeep.prune(tmp_path, upkeep.cache_items(tmp_path), 0))
 
     def step(*args, **kwargs):
         calls.append(args)
@@ -298,22 +297,22 @@ def test_what_cant_be_removed_is_said(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(StoreError, match=r"can't be removed \(Permission denied\)"):
-        upkeep.prune(tmp_path, upkeep.kept(tmp_path), 0)
+        upkeep.prune(tmp_path, upkeep.cache_items(tmp_path), 0)
 
 
 def test_a_sound_cache_is_sound(tmp_path):
-    """Nothing is reported of what was just written, and checking changes nothing, not even when it was last used."""
+    """Nothing is reported of what was just written, and inspection changes nothing, not even when it was last used."""
     embedded(tmp_path)
     ranked(tmp_path)
-    for item in upkeep.kept(tmp_path):
+    for item in upkeep.cache_items(tmp_path):
         age(item.place, 40)
     before = contents(tmp_path)
-    items = upkeep.kept(tmp_path)
+    items = upkeep.cache_items(tmp_path)
 
-    assert list(checking.damaged(items)) == []
-    assert checking.checkable(items) == 2  # one shard, one ranking
+    assert list(inspection.damaged(items)) == []
+    assert inspection.checkable(items) == 2  # one shard, one ranking
     assert contents(tmp_path) == before
-    assert all(item.idle > 39 for item in upkeep.kept(tmp_path))
+    assert all(item.idle > 39 for item in upkeep.cache_items(tmp_path))
 
 
 def test_each_damaged_file_is_named(tmp_path):
@@ -333,7 +332,7 @@ def test_each_damaged_file_is_named(tmp_path):
     content[content.index(np.ones(5, np.float32).tobytes())] ^= 1
     ranking.write_bytes(content)
 
-    reasons = {damage.file: damage.reason for damage in checking.damaged(upkeep.kept(tmp_path))}
+    reasons = {damage.file: damage.reason for damage in inspection.damaged(upkeep.cache_items(tmp_path))}
     assert reasons.keys() == {flipped, cut, ranking}
     assert sound not in reasons
     assert reasons[flipped] == "1 of 10 rows are wrong (checksum)"
@@ -345,7 +344,7 @@ def test_what_vanishes_while_it_is_checked_is_no_damage(tmp_path):
     """A shard that a sweep merged away meanwhile is passed over."""
     embedded(tmp_path)
     embedded(tmp_path, "another")
-    found = checking.damaged(upkeep.kept(tmp_path))
+    found = inspection.damaged(upkeep.cache_items(tmp_path))
     for shard in tmp_path.rglob("*.safetensors"):
         shard.unlink()
 

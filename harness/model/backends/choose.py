@@ -11,13 +11,12 @@ from importlib import metadata
 from pathlib import Path
 
 from harness.errors import ModelError
-from harness.model.backends import Engine, Loaded, UnfitError, Wanted, converted
+from harness.model.backends import BackendRequest, Engine, LoadedModel, UnfitError, converted
 from harness.model.backends.onnx import Onnx
 from harness.model.backends.openvino import OpenVino
-from harness.model.backends.torch import TorchBackend
-from harness.model.backends.trial import AGREEMENT, Verdict, compare, known, remember, sample_ids
-from harness.model.loading import fast_tokenizer, load_model, quiet
-from harness.model.running import PRECISIONS
+from harness.model.backends.torch import TorchBackend, fast_tokenizer, load_model, quiet
+from harness.model.backends.trial import AGREEMENT, BackendTrial, compare, known, remember, sample_ids
+from harness.model.settings import PRECISIONS
 
 logger = logging.getLogger(__name__)
 
@@ -28,11 +27,12 @@ ENGINES: tuple[Engine, ...] = (OpenVino(), Onnx())
 
 # Cells of a sweep alternate between a few models; more than four would only hold memory.
 @lru_cache(maxsize=4)
-def load(wanted: Wanted) -> Loaded:
+def load(wanted: BackendRequest) -> LoadedModel:
     """The model in memory, once per process.
 
-    ``wanted.backend`` auto takes the first engine that is installed, agrees with torch and is not slower, and says so when there
-    is none though there should be. A backend that is named, or a precision that torch lacks, raises ``ModelError`` instead.
+    ``wanted.backend`` auto takes the first engine that is installed, agrees with torch and is not slower, and
+    says so when there is none though there should be. A backend that is named, or a precision that torch
+    lacks, raises ``ModelError`` instead.
     """
     with quiet():
         engines = _engines(wanted)
@@ -44,8 +44,9 @@ def load(wanted: Wanted) -> Loaded:
                 reasons.append(reason)
         if reasons and not _torch_will_do(wanted):
             raise ModelError(
-                f"The model {wanted.name!r} can't run on {' or '.join(e.name for e in engines)} (model.backend) in {wanted.precision} here: "
-                f"{'; '.join(map(str, reasons))}. Use {_remedy(wanted)}.",
+                f"The model {wanted.name!r} can't run on {' or '.join(e.name for e in engines)} "
+                f"(model.backend) in {wanted.precision} here: {'; '.join(map(str, reasons))}. Use "
+                f"{_remedy(wanted)}.",
                 model=wanted.name,
             ) from reasons[-1]
         if reasons:
@@ -57,8 +58,8 @@ def load(wanted: Wanted) -> Loaded:
         return _torch(wanted)
 
 
-def agreement(wanted: Wanted) -> float | None:
-    """What was found by the trial of the engine that runs ``wanted``: the least cosine to torch in float32; None without a trial.
+def agreement(wanted: BackendRequest) -> float | None:
+    """The least cosine to torch in float32, from the trial of the engine that runs ``wanted``, or None.
 
     Loads nothing, so it is told of embeddings that were computed before, too.
     """
@@ -71,7 +72,7 @@ def installed(engine: Engine) -> bool:
     return all(importlib.util.find_spec(package) is not None for package in engine.packages)
 
 
-def _engines(wanted: Wanted) -> list[Engine]:
+def _engines(wanted: BackendRequest) -> list[Engine]:
     """Those that may be tried, in this order."""
     able = [engine for engine in ENGINES if engine.name in PRECISIONS[wanted.precision]]
     if wanted.backend != "auto":
@@ -79,11 +80,11 @@ def _engines(wanted: Wanted) -> list[Engine]:
     return [] if _torch_will_do(wanted) and not _on_cpu(wanted.device) else able
 
 
-def _torch_will_do(wanted: Wanted) -> bool:
+def _torch_will_do(wanted: BackendRequest) -> bool:
     return wanted.backend in {"auto", "torch"} and "torch" in PRECISIONS[wanted.precision]
 
 
-def _remedy(wanted: Wanted) -> str:
+def _remedy(wanted: BackendRequest) -> str:
     return (
         "model.backend=torch, or auto"
         if "torch" in PRECISIONS[wanted.precision]
@@ -91,18 +92,18 @@ def _remedy(wanted: Wanted) -> str:
     )
 
 
-def _torch(wanted: Wanted) -> Loaded:
+def _torch(wanted: BackendRequest) -> LoadedModel:
     model = load_model(wanted.folder, wanted.device, wanted.name)
     if wanted.precision == "float16" and model.device.type == "cpu":
         raise ModelError(
-            f"The model {wanted.name!r} can't run in float16 (model.precision) on a CPU. Choose float32 or bfloat16, or a GPU "
-            "with model.device.",
+            f"The model {wanted.name!r} can't run in float16 (model.precision) on a CPU. Choose float32 or "
+            "bfloat16, or a GPU with model.device.",
             model=wanted.name,
         )
-    return Loaded(TorchBackend(model, wanted.precision), fast_tokenizer(model, wanted.name))
+    return LoadedModel(TorchBackend(model, wanted.precision), fast_tokenizer(model, wanted.name))
 
 
-def _converted(wanted: Wanted, engine: Engine) -> Loaded:
+def _converted(wanted: BackendRequest, engine: Engine) -> LoadedModel:
     if not installed(engine):
         packages = " ".join(engine.packages)
         raise UnfitError(f"{engine.title} is not installed (pip install {packages})", expected=True)
@@ -117,7 +118,7 @@ def _converted(wanted: Wanted, engine: Engine) -> Loaded:
     return converted.opened(place, engine, wanted.precision)
 
 
-def _tried(wanted: Wanted, engine: Engine, *, convert: bool) -> Loaded:
+def _tried(wanted: BackendRequest, engine: Engine, *, convert: bool) -> LoadedModel:
     """Converts the model if need be and compares it with torch, which is what has to be loaded for both."""
     model = load_model(wanted.folder, "cpu", wanted.name)
     tokenizer = fast_tokenizer(model, wanted.name)
@@ -130,7 +131,7 @@ def _tried(wanted: Wanted, engine: Engine, *, convert: bool) -> Loaded:
     return found
 
 
-def _judge(wanted: Wanted, engine: Engine, verdict: Verdict) -> None:
+def _judge(wanted: BackendRequest, engine: Engine, verdict: BackendTrial) -> None:
     if not verdict.agrees(wanted.precision):
         raise UnfitError(
             f"{engine.title}'s vectors differ from torch's (least cosine {verdict.cosine:.6f} on a sample; "
@@ -138,7 +139,8 @@ def _judge(wanted: Wanted, engine: Engine, verdict: Verdict) -> None:
         )
     if wanted.backend == "auto" and _torch_will_do(wanted) and verdict.seconds > verdict.torch_seconds:
         raise UnfitError(
-            f"{engine.title} is slower here ({verdict.seconds:.2f} s for a sample, torch {verdict.torch_seconds:.2f} s)",
+            f"{engine.title} is slower here ({verdict.seconds:.2f} s for a sample, torch "
+            f"{verdict.torch_seconds:.2f} s)",
             expected=True,
         )
 

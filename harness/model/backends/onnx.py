@@ -1,4 +1,4 @@
-"""Embedding with ONNX Runtime: on a CPU as fast as torch or a little faster in float32, three times as fast in int8."""
+"""Embedding with ONNX Runtime: on a CPU about as fast as torch; three times as fast in int8."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.model.backends import UnfitError
-from harness.model.backends.batches import batches
-from harness.model.backends.cores import cores
+from harness.model.backends import UnfitError, batches, cores, first_line
 from harness.records import Float32Array, IntArray
 
 MODEL = "model.onnx"
@@ -57,7 +55,7 @@ class Onnx:
             raise
         except Exception as error:
             raise UnfitError(
-                f"it can't be converted to ONNX ({type(error).__name__}: {_first_line(error)})"
+                f"it can't be converted to ONNX ({type(error).__name__}: {first_line(error)})"
             ) from error
 
     def opened(self, folder: Path, precision: str) -> OnnxBackend:
@@ -81,7 +79,7 @@ class OnnxBackend:
                 str(place / MODEL), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise UnfitError(f"ONNX Runtime can't read {place / MODEL} ({_first_line(error)})") from error
+            raise UnfitError(f"ONNX Runtime can't read {place / MODEL} ({first_line(error)})") from error
         self._dim = int(self._session.run(None, {"ids": np.zeros((1, 1), np.int64)})[0].shape[1])
         # The scale of int8 is that of a whole batch: a text must not be rounded by its neighbours.
         self._most = 1 if precision == "int8" else None
@@ -93,7 +91,7 @@ class OnnxBackend:
         most: int | None = None,
         prompt_tokens: int = 0,  # noqa: ARG002 - models that need it are not converted
     ) -> Float32Array:
-        """float32 (texts, dim), as the stage promises it. Nothing is padded: a batch holds texts of one length."""
+        """float32 (texts, dim); see ``Backend``. A batch holds texts of one length, so nothing is padded."""
         vectors = np.zeros((len(ids), self._dim), dtype=np.float32)
 
         def run(rows: IntArray) -> None:
@@ -105,7 +103,7 @@ class OnnxBackend:
 
 
 def library() -> Any:
-    """The module ``onnxruntime``, kept from telling its makers what it runs and from leaving an id in the user's home."""
+    """The module ``onnxruntime``, without telemetry."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     return importlib.import_module("onnxruntime")
 
@@ -114,8 +112,8 @@ def _quantise(exact: Path, into: Path) -> None:
     library()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    # A scale per column: one per matrix gives a cosine of 0.90 instead of 0.99. Seven bits: with eight, CPUs without
-    # dot products of bytes overflow, and figures would differ between machines.
+    # A scale per column: one per matrix gives a cosine of 0.90 instead of 0.99. Seven bits: with eight, CPUs
+    # without dot products of bytes overflow, and figures would differ between machines.
     quantize_dynamic(exact, into, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
 
 
@@ -128,7 +126,3 @@ def _silent() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "no message")

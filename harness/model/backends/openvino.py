@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.model.backends import UnfitError
-from harness.model.backends.batches import batches
-from harness.model.backends.cores import cores
+from harness.model.backends import UnfitError, batches, cores, first_line
 from harness.records import Float32Array, IntArray
 
 MODEL, WEIGHTS = "model.xml", "model.bin"
-# Of a batch: four texts of 256 tokens. Several batches run side by side, so bigger ones bring nothing but memory.
+# Of a batch: four texts of 256 tokens. Several batches run side by side, so bigger ones bring nothing but
+# memory.
 TOKENS = 1_024
 HINTS = {"float32": "f32", "bfloat16": "bf16"}
 
@@ -42,7 +41,7 @@ class OpenVino:
                 )
         except Exception as error:
             raise UnfitError(
-                f"OpenVINO can't convert it ({type(error).__name__}: {_first_line(error)})"
+                f"OpenVINO can't convert it ({type(error).__name__}: {first_line(error)})"
             ) from error
         openvino.save_model(converted, str(folder / MODEL), compress_to_fp16=False)
 
@@ -84,7 +83,7 @@ class OpenVinoBackend:
         most: int | None = None,
         prompt_tokens: int = 0,  # noqa: ARG002 - models that need it are not converted
     ) -> Float32Array:
-        """float32 (texts, dim), as the stage promises it. Nothing is padded: a batch holds texts of one length."""
+        """float32 (texts, dim); see ``Backend``. A batch holds texts of one length, so nothing is padded."""
         vectors = np.zeros((len(ids), self._dim), dtype=np.float32)
 
         def keep(request: Any, rows: IntArray) -> None:
@@ -99,7 +98,7 @@ class OpenVinoBackend:
 
 
 def library() -> Any:
-    """The module ``openvino``, kept from telling its makers that it was imported."""
+    """The module ``openvino``, without telemetry."""
     reporter = "openvino_telemetry"
     if "openvino" in sys.modules or reporter in sys.modules:
         return importlib.import_module("openvino")
@@ -108,7 +107,3 @@ def library() -> Any:
         return importlib.import_module("openvino")
     finally:
         del sys.modules[reporter]
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "no message")

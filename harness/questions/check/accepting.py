@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.errors import StoreError
+from harness.files.atomic import writing
 from harness.golden.fields import one_of
 from harness.golden.parse import IDS, LOST
 from harness.golden.written import evidence_object
@@ -95,18 +93,7 @@ def keep_backup(path: Path) -> Path:
     while backup.exists():
         number += 1
         backup = path.with_name(f"{path.name}.bak{number}")
-    aside = path.with_name(f".{backup.name}.{os.getpid()}")
-    try:
-        try:
-            shutil.copyfile(path, aside)
-            with aside.open("rb") as file:
-                os.fsync(file.fileno())
-            aside.rename(backup)
-        finally:
-            aside.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{backup} can't be written: {error.strerror}. Free space or allow writing there; {path.name} was not changed.",
-            where=backup,
-        ) from error
+    remedy = f"Free space or allow writing there; {path.name} was not changed."
+    with writing(backup, durable=True, remedy=remedy) as file:
+        file.write(path.read_bytes())
     return backup

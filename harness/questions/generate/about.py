@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.errors import StoreError
+from harness.files.atomic import writing
 from harness.questions.generate.prompt import Prompt
 
 _RECIPE = ("model", "prompt", "seed", "corpus")
@@ -35,13 +34,5 @@ def write_about(golden: Path, prompt: Prompt, made: Mapping[str, Any]) -> None:
     about["made"] = [entry for entry in about["made"] if [entry.get(key) for key in _RECIPE] != recipe]
     about["made"].append(dict(made))
     about["prompts"][prompt.digest] = {"system": prompt.system, **prompt.templates}
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise StoreError(
-            f"{path} can't be written: {error.strerror}. The questions are kept.", where=path
-        ) from error
+    with writing(path, remedy="The questions are saved.") as file:
+        file.write((json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode())

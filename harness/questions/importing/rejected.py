@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import StoreError
+from harness.files.atomic import replacing
 from harness.questions.importing import REASON, Layout, Refused
 
 _OURS = re.compile(r"\.rejected(-\d+)?$")
@@ -29,13 +29,9 @@ def write_rejected(
     # The mark tells spreadsheets that it is UTF-8.
     data = text.encode("utf-8-sig" if layout else "utf-8", "backslashreplace")
     path = target or _free(given, (given.suffix or ".csv") if layout else ".jsonl", data)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
-            aside.write_bytes(data)
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(data)
     except OSError as error:
         raise StoreError(
             f"The questions that can be used are in the set. {path}, for the others, can't be written: {error.strerror}. "

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
-from harness.errors import StoreError
-from harness.files.atomic import write_text
+from harness.files.atomic import writing
 from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
 from harness.view import charts
@@ -101,16 +100,11 @@ def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
 
 
 def write_page(sweep: FinishedSweep, findings: Findings, path: Path) -> Path:
-    """Writes the page to ``path``, whole or not at all; raises ``StoreError`` when the disk refuses."""
-    # UTF-8 can't hold the lone surrogates of a user's text.
-    text = page(sweep, findings).encode("utf-8", "replace").decode("utf-8")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{path} can't be written: {error.strerror}. Choose another file.", where=path
-        ) from error
-    write_text(path, text)
+    """Writes the page to ``path``, whole or not at all, and gives it. Raises ``StoreError`` when the disk refuses."""
+    remedy = "Free space or choose another file with output=FILE."
+    with writing(path, make_folder=True, remedy=remedy) as file:
+        # UTF-8 can't hold lone surrogates of a user's text.
+        file.write(page(sweep, findings).encode("utf-8", "replace"))
     return path
 
 

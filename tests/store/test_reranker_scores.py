@@ -73,5 +73,5 @@ def test_what_was_scored_before_a_stop_is_kept(tmp_path):
 @pytest.mark.parametrize("give", [lambda s: s * np.nan, lambda s: s[:-1], lambda s: s[:, None]])
 def test_scores_that_are_no_numbers_are_refused(give):
     """Nan or the wrong number of scores would be an order by chance."""
-    with pytest.raises(ModelError, match="no usable scores for 'q'"):
+    with pytest.raises(ModelError, match="unusable scores for 'q'"):
         CachedReranker(Counting(give=give), None).scores(["q"], [["a", "b"]])

@@ -80,7 +80,7 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path, line):
     journal = Journal(tmp_path / "set.jsonl")
     journal.path.write_text(f'{{"a": 1}}\n{line}\n{{"b": 2}}\n')
 
-    with pytest.raises(InputError, match=r"set\.jsonl:2: .*no JSON object") as caught:
+    with pytest.raises(InputError, match=r"set\.jsonl:2: .*not a JSON object") as caught:
         journal.items()
 
     assert caught.value.line == 2

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.backends import cores as module
-from harness.model.backends.batches import batches
-from harness.model.backends.cores import cores
+from harness.model import backends as module
+from harness.model.backends import batches, cores
 
 
 @given(

@@ -122,7 +122,7 @@ def test_error_names_the_first_chunk_that_is_too_long(
     for model in (strict, CachedModel(strict, EmbeddingStore(tmp_path))):
         with pytest.raises(ModelError, match="begins with 'alpha beta gamma") as caught:
             model.encode_documents(["alpha", LONG])
-        assert "30 of its tokens, of which 12 fit into its window of 16. Lower" in str(caught.value)
+        assert "30 tokens; 12 of them fit into its window of 16. Lower" in str(caught.value)
         assert np.array_equal(
             model.encode_documents(["alpha"]).vectors, tiny.encode_documents(["alpha"]).vectors
         )

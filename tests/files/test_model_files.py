@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files.digest import file_sha256
+from harness.files.model_files import file_sha256
 
 
 def old_file(path: Path, content: bytes) -> Path:
