@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from harness.cell.build import Components
+from harness.cell.health import health_of
 from harness.cell.timing import Seconds, latency
 from harness.metrics import Metrics
-from harness.metrics.health import health
 from harness.records import Chunks, Encoded, IntArray, Kind, Question, Ranking, Scores
-from harness.retriever import Prepared, Searcher
+from harness.retriever import Prepared
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def evaluate(cell: Components, ks: Sequence[int], primary: str) -> Result:
         with seconds.of("metrics"):
             scores[kind] = _score(cell, prepared, kind, asked, rankings[kind], encoded, ks, primary)
     with seconds.of("metrics"):
-        figures = _health(cell, prepared, questions, encoded, 5 if 5 in ks else max(ks))
+        figures = health_of(cell, prepared, questions, rankings, encoded, 5 if 5 in ks else max(ks))
     return Result(
         questions=questions,
         rankings=rankings,
@@ -143,50 +143,6 @@ def _score(
     return cell.metrics.score(
         matches, questions, ranking, first_rank, chunks, prepared.tokens, ks, encoded, primary
     )
-
-
-def _health(
-    cell: Components,
-    prepared: Prepared,
-    questions: Mapping[Kind, Sequence[Question]],
-    encoded: Encoded | None,
-    k: int,
-) -> dict[str, float]:
-    """What stands beside the scores: sizes, truncation, what low precision and the index do to the first ``k`` rows."""
-    labels = cell.inputs.labels
-    figures = health(prepared.chunks, encoded, labels.questions)
-    figures |= {"documents": len(cell.inputs.documents), "lost_evidence": labels.lost_evidence}
-    figures |= prepared.problems
-    if cell.retriever.uses_model and (agreement := cell.model.agreement()) is not None:
-        figures["vector_agreement"] = agreement
-    if cell.exact is not None:
-        figures["index_recall"] = _index_recall(cell, cell.exact, prepared, questions, k)
-    measured = cell.retriever.measurements()
-    return figures | {name: measured[name] for name in ("index_mb",) if name in measured}
-
-
-def _index_recall(
-    cell: Components,
-    exact: Searcher,
-    prepared: Prepared,
-    questions: Mapping[Kind, Sequence[Question]],
-    k: int,
-) -> float:
-    """The share of the first ``k`` rows by exact search that the cell's index finds too; of all that a reranker reads, where there is one."""
-    exact.prepare(prepared.chunks, prepared.tokens, {}, (), cell.metrics)
-    cut = max(k, cell.reranker.depth)
-    found = wanted = 0
-    for kind, asked in questions.items():
-        # What the vectors put in order: the chunks that a reranker reads, else what is ranked in the end.
-        groups = None if cell.reranker.depth else prepared.chunks.groups(kind)
-        ours, theirs = (
-            searcher.search(_texts(asked), cut, groups).rows for searcher in (cell.first_stage, exact)
-        )
-        wanted += int((theirs >= 0).sum())
-        found += sum(
-            len(np.intersect1d(mine[mine >= 0], right)) for mine, right in zip(ours, theirs, strict=True)
-        )
-    return found / wanted if wanted else 1.0
 
 
 def _texts(questions: Sequence[Question]) -> list[str]:
