@@ -27,7 +27,7 @@ class Names:
         return doc_id in self._ids
 
     def no_document(self, doc_id: str) -> str:
-        """That there is no document ``doc_id``, with the one that may have been meant when there is one much like it."""
+        """A message that there is no document ``doc_id``, with a similar id when there is one."""
         if doc_id not in self._reasons:
             near = self._near(doc_id)
             hint = f". Did you mean {shown_id(near)}?" if near else ""
@@ -72,7 +72,7 @@ class Names:
 
 
 def shown_id(doc_id: str) -> str:
-    """An id for a message: as it is, in quotation marks where it would be hard to tell from the words around it."""
+    """An id for a message, in quotation marks if it has blanks or unprintable characters."""
     is_plain = doc_id.isprintable() and " " not in doc_id
     return doc_id if is_plain else json.dumps(doc_id, ensure_ascii=not doc_id.isprintable())
 

@@ -226,7 +226,7 @@ def test_a_short_quote_in_another_document_is_no_evidence():
 
     assert states(labels) == {"LOST": 1}
     assert labels.left_out["q"] == (
-        "LOST: the quote “40 seats” does not stand in plans.md, and is too short to be looked for in others; "
+        "LOST: the quote “40 seats” is not in plans.md, and is too short to search for in other documents; "
         "there is no document plans.md"
     )
 
