@@ -1,7 +1,7 @@
 """Questions with their evidence, checked against the documents before anything is scored.
 
 Promises: every evidence that takes part in a score stands in the document where the label says; what moved is
-re-anchored, what changed or is lost is counted and kept out, never scored in silence.
+re-anchored, what changed or is lost is counted and left out, never scored silently.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def _queries(path: Path) -> dict[str, str]:
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """Query id to its relevant documents and their grades, in the order of the file.
 
-    A line is ``query document grade`` separated by tabs (BEIR, maybe below a header), or ``query 0 document grade``
-    separated by blanks (TREC). A grade of 0 or less is not relevant.
+    A line is ``query document grade`` separated by tabs (BEIR, with or without a header), or
+    ``query 0 document grade`` separated by blanks (TREC). A grade of 0 or less is not relevant.
     """
     faults = Faults(path)
     grades: dict[tuple[str, str], int] = {}

@@ -86,7 +86,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
-    """Number and JSON object of every line that is not blank; what is no object is a fault."""
+    """Number and JSON object of every line that is not blank; other lines are faults."""
     text = read_text(path)
     lines = text.split("\n")
     objects = []
@@ -102,7 +102,9 @@ def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]
         if isinstance(item, dict):
             objects.append((number, whole(item)))
         else:
-            faults.add(number, f"{json.dumps(item)[:40]} is no JSON object; one object a line is expected.")
+            faults.add(
+                number, f"{json.dumps(item)[:40]} is not a JSON object; one object a line is expected."
+            )
     return objects
 
 

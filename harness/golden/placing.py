@@ -16,9 +16,7 @@ from harness.text.spans import Span, find_spans, span_at
 
 _COPIES = 20  # a quote that stands in so many places is not counted further
 _COPIES_SHOWN = 5
-_TOO_SHORT_CHARACTERS = (
-    16  # a number or a name in another document is no evidence that the passage went there
-)
+_TOO_SHORT_CHARACTERS = 16  # a number or a name in another document does not show that the passage moved
 
 
 class Placed(NamedTuple):
@@ -168,11 +166,8 @@ def _missing(
 
 
 def _too_short(label: Evidence, names: Names) -> Placed:
-    where = shown_id(label.doc_id)
-    reason = (
-        f"LOST: the quote {_cut(label)} is not in {where}, and is too short to search for in other documents"
-    )
-    return _lost(label, reason, names)
+    reason = f"LOST: the quote {_cut(label)} is not in {shown_id(label.doc_id)}"
+    return _lost(label, f"{reason}, and is too short to search for in other documents", names)
 
 
 def _lost(label: Evidence, reason: str, names: Names) -> Placed:

@@ -199,7 +199,7 @@ EVIDENCE = GOOD["evidence"][0]
     ("line", "words"),
     [
         ('{"question": ', "not JSON (Expecting value at character 14)"),
-        ("[1]", "[1] is no JSON object; one object a line is expected"),
+        ("[1]", "[1] is not a JSON object; one object a line is expected"),
         ({"evidence": [EVIDENCE]}, 'no question: a text is expected under "question"'),
         ({**GOOD, "question": ""}, "question is empty; a text is expected"),
         ({**GOOD, "question": " \n"}, "question is nothing but white space"),

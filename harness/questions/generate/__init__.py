@@ -68,7 +68,7 @@ class Accepted:
     """A question with its evidence, and what was noticed.
 
     ``overlap``: share of the question's distinct lower-cased words that occur in its quotes.
-    ``is_overlapping``: it is above the limit, so the question is written once more; the second is kept
+    ``is_overlapping``: it is above the limit, so the question is written once more; the second is taken
     whatever its overlap, and marked.
     """
 

@@ -76,7 +76,7 @@ def _fields(reply: Any) -> tuple[str, list[str]] | Rejection:
         )
     if not 1 <= len(quotes) <= _MOST_QUOTES:
         return Rejection("malformed", f"There are {len(quotes)} quotes; one to {_MOST_QUOTES} are expected.")
-    question, quotes = whole(question), whole(quotes)  # half characters could neither be sent nor saved
+    question, quotes = whole(question), whole(quotes)  # lone surrogates could neither be sent nor saved
     return " ".join(question.split()), quotes
 
 
@@ -95,11 +95,11 @@ def _evidence(
             "quotes_in_one_place",
             "The quotes all come from one of the two passages. Ask what needs both, and quote from each.",
         )
-    kept: list[tuple[int, Evidence]] = []
+    outer: list[tuple[int, Evidence]] = []
     for at, each in sorted(found, key=lambda entry: _length(entry[1]), reverse=True):
-        if not any(_is_inside(each, other) for _, other in kept):
-            kept.append((at, each))
-    own = [each for _, each in sorted(kept, key=lambda entry: (entry[0], entry[1].start))]
+        if not any(_is_inside(each, other) for _, other in outer):
+            outer.append((at, each))
+    own = [each for _, each in sorted(outer, key=lambda entry: (entry[0], entry[1].start))]
     return tuple(_without(each, own) for each in own)
 
 

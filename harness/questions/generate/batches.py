@@ -1,7 +1,7 @@
 """The Message Batches API: half the price, answers within a day, and no batch that is paid for twice.
 
-A batch is noted in a journal before it is sent, and its id before it is waited for. A run that finds a batch without
-an id looks it up among the account's batches: its custom ids begin with a word of its own.
+A batch is noted in a journal before it is sent, and its id before it is waited for. A run that finds a batch
+without an id looks it up among the account's batches: its custom ids begin with a word of its own.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def unfinished(journal: Journal) -> list[SentBatch]:
 class Batches:
     """Batches through ``client``, noted in ``journal`` (locked by the caller), answered into ``ledger``.
 
-    ``poll``: seconds between two requests of its state. ``on_poll`` gets the batch's id, requests done, and all.
+    ``poll``: seconds between two requests. ``on_poll`` gets the batch's id, requests done, and all requests.
     """
 
     client: ClaudeClient
@@ -85,10 +85,7 @@ class Batches:
         return True
 
     def run(self, requests: Sequence[Request], price: Price) -> None:
-        """Sends ``requests`` as one batch, waits for it, and puts its answers into the ledger.
-
-        Some may have failed: see ``failed``.
-        """
+        """Sends ``requests`` as one batch; its answers go to the ledger, the others to ``failed``."""
         sent = SentBatch(secrets.token_hex(6), datetime.now(UTC), {}, price)
         sent.requests = {f"{sent.word}-{request.key[:_KEY_DIGITS]}": request for request in requests}
         self.journal.append(_item(sent))

@@ -77,15 +77,6 @@ class PassageOrder:
         """All excerpts by document id and place: how many different passages there can be, about."""
         return self._excerpts
 
-    @property
-    def silent(self) -> list[str]:
-        """Ids of the documents that hold nothing to ask about."""
-        return [
-            document.doc_id
-            for document, count in zip(self._documents, self._counts, strict=True)
-            if not count
-        ]
-
     def first(self, n: int) -> list[Passage]:
         """The first ``n`` passages; fewer when the documents have no more."""
         self._made += islice(self._more, max(0, n - len(self._made)))

@@ -71,7 +71,7 @@ class Partners:
     def of(self, at: int, avoided: frozenset[int]) -> int | None:
         """The position of the best partner of the excerpt at ``at``, or None.
 
-        It is no copy, not ``avoided``, and not a piece of the same paragraph.
+        Copies, ``avoided`` positions and pieces of the same paragraph are excluded.
         """
         own = self._excerpts[at]
         shared: Counter[int] = Counter()
@@ -132,7 +132,7 @@ def spans_in(quote: str, text: str) -> list[tuple[int, int]]:
     found = find_spans([quote], [Document("", text)], _MOST_PLACES)[quote]
     if found or not _UNSPACED.search(quote):
         return [(span.start, span.end) for span in found]
-    # A line break inside of Chinese or Japanese is no word's end, and is seldom copied.
+    # A line break inside Chinese or Japanese text ends no word, and is seldom copied.
     offsets = [at for at, character in enumerate(text) if not character.isspace()]
     bare, sought = _BLANKS.sub("", text), _BLANKS.sub("", quote)
     at = bare.find(sought)

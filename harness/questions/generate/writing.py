@@ -21,15 +21,14 @@ from harness.questions.generate.ledger import CachedAnswer, Ledger
 from harness.records import Document, Question
 
 _NO_JSON = Rejection("no_json", "Your answer was not the JSON object that was asked for.")
-# The reasons are part of the next request, and so of its key: other words would not find cached answers.
-_CUT_OFF = Rejection(
-    "cut_off", "Your answer was too long and cut off. Keep the question and the quotes short."
-)
+# Reasons are part of the next request, and so of its key: other words would not find cached answers.
+_TOO_LONG = "Your answer was too long and cut off. Keep the question and the quotes short."
+_CUT_OFF = Rejection("cut_off", _TOO_LONG)
 _REFUSED = Rejection("refused", "The model refused to answer.", is_final=True)
 
 
 class Settled(NamedTuple):
-    """The end of the calls about a passage: a question, or the last rejection. ``calls``: how many it took."""
+    """The end of the ``calls`` about a passage: a question, or the last rejection."""
 
     accepted: Accepted | None
     rejection: Rejection | None
@@ -38,9 +37,9 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True)
 class RetryState:
-    """Where the calls about a passage stand: ask, once more after a rejection, once more after too much overlap.
+    """The state of the calls about a passage: asked again after a rejection, and after too much overlap.
 
-    All follows from the answers in the ledger, so a run that was killed continues where it was. ``documents`` by id.
+    It follows from the answers in the ledger, so a killed run continues where it was. ``documents`` by id.
     """
 
     prompt: Prompt
@@ -111,8 +110,8 @@ class Waiting(NamedTuple):
 class Writing:
     """``n`` questions of ``passages``, appended to ``golden``, which the caller has locked.
 
-    Existing lines stay as they are; a passage whose question is among them is settled. A passage that gives no
-    question is replaced by the next one. ``about`` goes into every question's provenance.
+    Existing lines stay as they are, and their passages are settled. A passage without a question is replaced by
+    the next one. ``about`` goes into every question's provenance.
     """
 
     def __init__(
@@ -144,8 +143,7 @@ class Writing:
     def begin(self) -> Iterator[Waiting]:
         """Passages that may be asked about now: never more than could be needed.
 
-        Passages whose answers are cached are settled on the way. Ends when the rest depends on running calls, or
-        the documents have no more.
+        Passages with cached answers are settled at once. Ends when the rest depends on running calls.
         """
         while len(self.begun) - self._lost < self.n:
             passage = next(self._passages, None)
@@ -166,12 +164,11 @@ class Writing:
 
     def settle(self, number: int, settled: Settled) -> None:
         """The end of the calls about passage ``number``."""
-        if settled.accepted is None:
-            self._lost += 1
-            rejection = settled.rejection or Rejection("unknown", "")
-            self.rejected[rejection.kind] += 1
-        else:
+        if settled.accepted is not None:
             self.accepted.append(settled.accepted)
+        else:
+            self._lost += 1
+            self.rejected[settled.rejection.kind if settled.rejection else "unknown"] += 1
         self._settle(number, settled)
 
     def _settle(self, number: int, settled: Settled | None) -> None:

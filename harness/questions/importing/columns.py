@@ -96,7 +96,7 @@ def unpacked(value: Any) -> Any:
 
 
 def texts(value: Any) -> list[Any]:
-    """One text or a list of them as a list. A text in brackets that is no list of texts ("[1]") is a text."""
+    """One text or a list of them as a list. A text such as "[1]" is not a list of texts."""
     found = unpacked(value)
     if isinstance(found, list) and (isinstance(value, list) or all(isinstance(item, str) for item in found)):
         return [item for item in found if is_given(item)]

@@ -1,7 +1,7 @@
 """One row into one question as it was asked: what is given decides what its evidence is.
 
 The finest counts: offsets before quotes, quotes before texts of chunks, these before ids of documents.
-Nothing is dropped: what is not understood, or not needed, is kept as metadata.
+Nothing is dropped: values that are not understood, or not needed, become metadata.
 """
 
 from __future__ import annotations

@@ -140,8 +140,8 @@ def known_questions(
 ) -> list[KnownQuestion]:
     """All questions of the file ``path``; none where there is no file.
 
-    Raises ``InputError`` for a file that a sweep would refuse. Call it while the file is locked: a torn last line
-    is then cut off already.
+    Raises ``InputError`` for a file that a sweep would refuse. Call it while the file is locked: a torn last
+    line is then cut off already.
     """
     if not path.is_file():
         return []

@@ -23,8 +23,8 @@ _GIVEN_ID = "given_id"  # in the provenance of a question whose own id was taken
 class MergedSet(NamedTuple):
     """What becomes of a golden file.
 
-    ``lines``: its lines, each with its id, of which ``changed`` were extended; ``added``: lines to append. ``same``:
-    how many given questions were there already. ``renamed``: ids taken by other questions, and their new ids.
+    ``lines``: its lines, each with its id, of which ``changed`` were extended; ``added``: lines to append.
+    ``same``: how many given questions were there already. ``renamed``: taken ids, and the new ones.
     """
 
     lines: list[dict[str, Any]]

@@ -121,7 +121,7 @@ def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str
     table = read_table(text, has_header={"pairs": False, "csv": True}.get(forced or ""))
     if not table.columns:
         if any(len(record.cells) == len(_PAIR) for record in table.records):
-            return of_table(table, _PAIR), f"question and quote, {table.parted}, no header", False
+            return of_table(table, _PAIR), f"question and quote, {table.separated}, no header", False
         first = " | ".join(table.records[0].cells)[:80] if table.records else "nothing"
         raise InputError(
             f'{path}: its first row is "{first}". {expected()}, or two columns without a header.', path=path
@@ -135,7 +135,7 @@ def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str
         )
     is_ragas = forced == "ragas" or (forced is None and is_ragas_set(table.columns))
     kind = "a ragas test set (CSV" if is_ragas else "a table ("
-    return of_table(table, table.columns), f"{kind}{', ' if is_ragas else ''}{table.parted})", is_ragas
+    return of_table(table, table.columns), f"{kind}{', ' if is_ragas else ''}{table.separated})", is_ragas
 
 
 def _has_objects(text: str) -> bool:

@@ -29,11 +29,11 @@ def of_table(table: TextTable, columns: Sequence[str]) -> NamedRows:
     """The records of a table whose columns have these names. Missing cells at the end of a row are empty."""
     named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
-    kept = [i for i, column in enumerate(columns) if plain(column) != REASON]
-    names = tuple(columns[i] for i in kept)
+    used = [i for i, column in enumerate(columns) if plain(column) != REASON]
+    names = tuple(columns[i] for i in used)
     for number, record in enumerate(table.records):
         is_wide = len(record.cells) > len(columns)
-        cells = [cell for i, cell in enumerate(record.cells) if i in kept or i >= len(columns)]
+        cells = [cell for i, cell in enumerate(record.cells) if i in used or i >= len(columns)]
         row = GivenRow(number, f"line {record.line}", cells)
         if not record.is_sound or is_wide:
             refused.append(Refused(row, _fault(record, columns)))
@@ -53,7 +53,7 @@ def _fault(record: Record, columns: Sequence[str]) -> str:
 
 
 def of_lines(text: str) -> NamedRows:
-    """JSON lines; a line that is no object is refused."""
+    """JSON lines; a line that is not an object is refused."""
     named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
     for number, line in enumerate(text.split("\n")):
@@ -67,7 +67,7 @@ def of_lines(text: str) -> NamedRows:
                 f"not JSON ({getattr(error, 'msg', '') or error}); one whole object a line is expected.",
             )
         else:
-            reason = "no JSON object; one object a line is expected."
+            reason = "not a JSON object; one object a line is expected."
         if isinstance(item, dict):
             named.append(
                 (GivenRow(number, f"line {number + 1}", without_reason(item)), whole(without_reason(item)))
@@ -87,7 +87,7 @@ def of_entries(entries: Sequence[Any]) -> NamedRows:
             named.append((GivenRow(number, where, without_reason(item)), whole(without_reason(item))))
         else:
             row = GivenRow(number, where, json.dumps(item, ensure_ascii=False))
-            refused.append(Refused(row, "no JSON object; a list of objects is expected."))
+            refused.append(Refused(row, "not a JSON object; a list of objects is expected."))
     return NamedRows(named, refused)
 
 

@@ -22,7 +22,7 @@ _EXCEL = re.compile(r"sep=(.)\r?\n")  # a first line that Excel writes and reads
 class Record(NamedTuple):
     """One record of a table: the line on which it begins, and its cells.
 
-    ``is_sound``: False for a line that is no record.
+    ``is_sound``: False for a line that is not a record.
     """
 
     line: int
@@ -38,9 +38,9 @@ class TextTable(NamedTuple):
     records: list[Record]
 
     @property
-    def parted(self) -> str:
-        """How its cells are parted, in words."""
-        return f"parted by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
+    def separated(self) -> str:
+        """How its cells are separated, in words."""
+        return f"separated by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
 
 
 def read_table(text: str, *, delimiter: str | None = None, has_header: bool | None = None) -> TextTable:

@@ -210,7 +210,6 @@ def test_a_small_corpus_gives_what_it_has():
     choice = PassageOrder([*corpus(2), Document("code.md", "```\nx = 1\n```"), Document("empty.md", "")])
 
     assert len(choice.first(200)) == len(choice.excerpts) == 2
-    assert choice.silent == ["code.md", "empty.md"]
     assert PassageOrder([]).first(5) == []
 
 

@@ -58,7 +58,7 @@ def test_what_the_terminal_says(here, capsys):
     assert code == 0
     assert said.splitlines() == [
         "documents  4",
-        "file       asked.csv: a table (parted by commas)",
+        "file       asked.csv: a table (separated by commas)",
         "rows       5",
         "labels     4 VALID, 1 LOST",
         "added      4 questions",
