@@ -12,7 +12,7 @@ from itertools import chain
 from harness.errors import HarnessError, ModelError
 from harness.questions.generate import Request
 from harness.questions.generate.batches import MOST_REQUESTS, Batches
-from harness.questions.generate.client import Client, StoppedError
+from harness.questions.generate.client import ClaudeClient, StoppedError
 from harness.questions.generate.ledger import Ledger
 from harness.questions.generate.money import Budget, Price
 from harness.questions.generate.writing import Settled, Waiting, Writing
@@ -27,7 +27,7 @@ class Asking:
     """
 
     writing: Writing
-    client: Client
+    client: ClaudeClient
     ledger: Ledger
     price: Price
     budget: Budget

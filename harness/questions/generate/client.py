@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.errors import ModelError
 from harness.questions.generate import Request
@@ -45,17 +45,6 @@ class CallFailure(NamedTuple):
     reason: str
     advice: str
     is_lost: bool = False
-
-
-class Client(Protocol):
-    """Something that answers requests."""
-
-    def ask(self, request: Request, on_lost: Callable[[str], None]) -> Reply:
-        """The reply to ``request``.
-
-        ``on_lost`` is called for each try that may have been paid for and brought no answer. Raises
-        ``ModelError`` for a failure that stays, ``StoppedError`` when the run has ended.
-        """
 
 
 def key_of(environment: Mapping[str, str]) -> dict[str, str]:
@@ -100,7 +89,11 @@ class ClaudeClient:
         self.sdk = anthropic.Anthropic(**credential, base_url=base_url, timeout=timeout, max_retries=retries)
 
     def ask(self, request: Request, on_lost: Callable[[str], None]) -> Reply:
-        """The reply to ``request``; see ``Client``."""
+        """The reply to ``request``.
+
+        ``on_lost`` is called for each try that may have been paid for and brought no answer. Raises
+        ``ModelError`` for a failure that stays, ``StoppedError`` when the run has ended.
+        """
         message = self.call(lambda sdk: sdk.messages.create(**request.body), request.model, on_lost)
         return reply_of(message, request.model)
 

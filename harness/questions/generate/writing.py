@@ -110,8 +110,8 @@ class Waiting(NamedTuple):
 class Writing:
     """``n`` questions of ``passages``, appended to ``golden``, which the caller has locked.
 
-    Existing lines stay as they are, and their passages are settled. A passage without a question is replaced by
-    the next one. ``about`` goes into every question's provenance.
+    Existing lines stay as they are, and their passages are settled. A passage without a question is replaced
+    by the next one. ``about`` goes into every question's provenance.
     """
 
     def __init__(
