@@ -15,6 +15,9 @@ from harness.records import Document, Evidence, Question
 
 _IDS = ("_id", "id", "question_id", "qid")
 _TEXTS = ("text", "query", "question")
+_EXPECTED = (
+    "golden=beir reads queries.jsonl and qrels/<split>.tsv from golden.path, which is corpus.path by default."
+)
 
 
 class BeirGolden:
@@ -81,11 +84,6 @@ def find_qrels(folder: Path, split: str) -> Path | None:
 def judged_splits(folder: Path) -> str:
     """The splits that have judgements, for messages."""
     return ", ".join(sorted(file.stem for file in (folder / "qrels").glob("*.tsv")))
-
-
-_EXPECTED = (
-    "golden=beir reads queries.jsonl and qrels/<split>.tsv from golden.path, which is corpus.path by default."
-)
 
 
 def _queries(path: Path) -> dict[str, str]:

@@ -13,6 +13,14 @@ from typing import Any
 from harness.errors import InputError
 
 _SHOWN = 5
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 class Faults:
@@ -37,16 +45,6 @@ class Faults:
         more = f"\n  and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
         shown = "".join(f"\n  line {line}: {message}" for line, message in found[:_SHOWN])
         raise InputError(f"{self.path}: {len(found):,} faults:{shown}{more}", path=self.path, line=line)
-
-
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 def read_text(path: Path) -> str:

@@ -18,6 +18,19 @@ from typing import Any
 from harness.errors import SettingError
 from harness.records import Evidence, Question
 
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "answerable": {"type": "boolean"},
+        "question": {"type": "string"},
+        "quotes": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["answerable", "question", "quotes"],
+    "additionalProperties": False,
+}
+_NEEDED = {"one": ("mark", "text"), "two": ("mark", "text", "text2"), "again": ("reason",)}
+_PLACEHOLDER = re.compile(r"\{(mark|heading2?|text2?|reason)\}")
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
@@ -80,20 +93,6 @@ class Accepted:
     def question(self, question_id: str, provenance: Mapping[str, Any]) -> Question:
         """The question as it goes into the golden set."""
         return Question(question_id, self.text, self.evidence, "synthetic", provenance)
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "answerable": {"type": "boolean"},
-        "question": {"type": "string"},
-        "quotes": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["answerable", "question", "quotes"],
-    "additionalProperties": False,
-}
-_NEEDED = {"one": ("mark", "text"), "two": ("mark", "text", "text2"), "again": ("reason",)}
-_PLACEHOLDER = re.compile(r"\{(mark|heading2?|text2?|reason)\}")
 
 
 @dataclass(frozen=True)

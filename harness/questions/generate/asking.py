@@ -17,6 +17,8 @@ from harness.questions.generate.ledger import Ledger
 from harness.questions.generate.money import Budget, Price
 from harness.questions.generate.writing import Settled, Waiting, Writing
 
+_FRUITLESS_ROUNDS = 3
+
 
 @dataclass(frozen=True)
 class Asking:
@@ -125,9 +127,6 @@ def _first(error: BaseException, futures: Iterable[Future[Settled]]) -> BaseExce
         return error
     others = (future.exception() for future in futures if future.done() and not future.cancelled())
     return next((other for other in others if other and not isinstance(other, StoppedError)), error)
-
-
-_FRUITLESS_ROUNDS = 3
 
 
 @dataclass(frozen=True)

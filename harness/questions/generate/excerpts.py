@@ -24,6 +24,10 @@ _SHARED = 2  # rare words, at least; of two documents one more
 _OTHER_DOCUMENT = 0.25  # share of the pairs that are sought in two documents first
 _NEAR = 2  # excerpts
 _LETTERS = 4  # shorter words are seldom names
+_MOST_PLACES = 20
+_TELLING = 40  # a shorter text (a name, a number) elsewhere in the document need not say the same
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_BLANKS = re.compile(r"\s+")
 
 
 def with_copies(excerpts: Sequence[Sequence[Excerpt]]) -> list[list[Excerpt]]:
@@ -113,12 +117,6 @@ class Partners:
 
 def _tells(word: str) -> bool:
     return len(word) >= _LETTERS or is_unspaced(word)
-
-
-_MOST_PLACES = 20
-_TELLING = 40  # a shorter text (a name, a number) elsewhere in the document need not say the same
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_BLANKS = re.compile(r"\s+")
 
 
 def spans_in(quote: str, text: str) -> list[tuple[int, int]]:

@@ -9,6 +9,21 @@ from collections.abc import Iterator
 from harness.records import Document
 
 _MARKS = re.compile(r"[*_`]+|</?[a-zA-Z][^<>]*>|\{#[^}]*\}|!?\[([^\]]*)\]\([^)]*\)")
+_LEFT_OUT = "head|script|style|nav|header|footer|svg|template|noscript|aside|form|button|select|pre"
+_BLOCK_TAG = re.compile(
+    rf"<!--.*?-->|<({_LEFT_OUT})\b[^<>]*>.*?</\1\s*>|<[!?][^<>]*>|</?([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>",
+    re.DOTALL | re.IGNORECASE,
+)
+_INLINE = (
+    "a abbr b bdi bdo cite code data dfn em font i img input kbd label mark q s samp small span strong sub "
+    "sup time tt u var wbr"
+)
+_OPENING = re.compile(r"\s*(?:<!doctype html|<html|<\?xml[^>]*>\s*<!doctype html)", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
+LINK = re.compile(
+    r"!?\[((?:[^\[\]]|!\[[^\]]*\])*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)?[^()]*\)|<a\b[^<>]*>(.*?)</a>|https?://\S+",
+    re.DOTALL,
+)
 
 
 class Outline:
@@ -30,18 +45,6 @@ class Outline:
         if mark not in self._underlines:
             self._underlines.append(mark)
         self.enter(title, self._underlines.index(mark) + 1)
-
-
-_LEFT_OUT = "head|script|style|nav|header|footer|svg|template|noscript|aside|form|button|select|pre"
-_BLOCK_TAG = re.compile(
-    rf"<!--.*?-->|<({_LEFT_OUT})\b[^<>]*>.*?</\1\s*>|<[!?][^<>]*>|</?([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>",
-    re.DOTALL | re.IGNORECASE,
-)
-_INLINE = (
-    "a abbr b bdi bdo cite code data dfn em font i img input kbd label mark q s samp small span strong sub "
-    "sup time tt u var wbr"
-)
-_OPENING = re.compile(r"\s*(?:<!doctype html|<html|<\?xml[^>]*>\s*<!doctype html)", re.IGNORECASE)
 
 
 def is_html(document: Document) -> bool:
@@ -81,13 +84,6 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     stripped = inner.strip()
     begin = start + len(inner) - len(inner.lstrip())
     return (begin, begin + len(stripped)) if stripped else None
-
-
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
-LINK = re.compile(
-    r"!?\[((?:[^\[\]]|!\[[^\]]*\])*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)?[^()]*\)|<a\b[^<>]*>(.*?)</a>|https?://\S+",
-    re.DOTALL,
-)
 
 
 def shown(text: str) -> str:

@@ -29,6 +29,9 @@ _NOT_READ = (
     "目录|目次|参考文献|参考资料|外部链接|関連項目|"
     "المراجع|المحتويات"
 )
+_ROWS = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANK = re.compile(r"\s+")
 
 
 def worth(text: str, path: tuple[str, ...]) -> Worth:
@@ -72,11 +75,6 @@ def _is_contents(text: str) -> bool:
 def prose_size(text: str) -> int:
     """Size of what a reader sees of ``text`` (``harness.text.words.size``)."""
     return size(shown(text))
-
-
-_ROWS = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_BLANK = re.compile(r"\s+")
 
 
 def cut(text: str, start: int, end: int, wanted: int, limit: int) -> list[tuple[int, int]]:

@@ -41,6 +41,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 LABELS = ("evidence", "spans", "references", "start", "quote", "chunks", "gold_id", "doc_ids", "doc_id")
 _MEANING = {name: meaning for meaning, names in NAMES.items() for name in names}
 _GAP = re.compile(r"[\s-]+")
+_NUMBER = re.compile(r"\s*-?\d+(\.0+)?\s*")
+_PARTED = re.compile(r"[,;|\n]")
+# Any of these says that a row was written by a generator of test sets.
+_WRITTEN_BY = ("synthesizer_name", "evolution_type", "question_type")
+_OWN = {"user_input", "ground_truth_context", "ground_truth_contexts", "eval_sample", *_WRITTEN_BY}
+_HOP = re.compile(r"<\d+-hop>\s*")  # put before each context of a question that needs several
 
 
 def plain(column: str) -> str:
@@ -68,10 +74,6 @@ def expected() -> str:
     """What a table must have, for messages."""
     labels = "quote, start and end, reference_contexts, references, gold_id, relevant_doc_ids or doc_id"
     return f"A question (column question, query or user_input) and its evidence ({labels}) are expected"
-
-
-_NUMBER = re.compile(r"\s*-?\d+(\.0+)?\s*")
-_PARTED = re.compile(r"[,;|\n]")
 
 
 def is_given(value: Any) -> bool:
@@ -118,12 +120,6 @@ def number(value: Any) -> Any:
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         return int(float(value)) if "." in value else int(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-# Any of these says that a row was written by a generator of test sets.
-_WRITTEN_BY = ("synthesizer_name", "evolution_type", "question_type")
-_OWN = {"user_input", "ground_truth_context", "ground_truth_contexts", "eval_sample", *_WRITTEN_BY}
-_HOP = re.compile(r"<\d+-hop>\s*")  # put before each context of a question that needs several
 
 
 def is_ragas_set(columns: Collection[str]) -> bool:
