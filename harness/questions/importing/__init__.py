@@ -90,7 +90,7 @@ class QuestionFile:
 def grouped(asked: Sequence[GivenQuestion]) -> list[GivenQuestion]:
     """The questions, rows with the same id and the same text as one whose evidence is all of theirs.
 
-    NamedRows without an id stay apart: the text alone does not tell whether they are one question.
+    Rows without an id stay apart: the text alone does not tell whether they are one question.
     """
     groups: dict[tuple[str, str] | int, list[GivenQuestion]] = {}
     for i, question in enumerate(asked):
