@@ -1,4 +1,4 @@
-"""``python -m harness.golden.generate``: a model writes questions from the documents into the golden set."""
+"""``python -m harness.golden.generate``: a model writes questions about your documents."""
 
 from __future__ import annotations
 

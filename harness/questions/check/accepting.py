@@ -1,4 +1,4 @@
-"""What ``accept=true`` writes: the text that replaced a changed quote, and the lines of the golden file."""
+"""What ``accept=true`` writes: the new text of changed quotes, and the lines of the golden file."""
 
 from __future__ import annotations
 

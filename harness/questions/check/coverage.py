@@ -40,7 +40,7 @@ def power(questions: int, clusters: int, minimum_detectable_effect: float | None
 
 
 def sizes(tokens: Sequence[int], chunk_sizes: Sequence[int], chunks: int) -> CheckResult:
-    """Lengths of the documents in ``tokens``, and whether the compared ``chunk_sizes`` cut them differently.
+    """Lengths of the documents in ``tokens``, and whether the ``chunk_sizes`` cut them differently.
 
     ``chunks``: how many chunks there are at the first of these sizes.
     """

@@ -1,4 +1,4 @@
-"""The answers that a set still needs, by single calls or by batches, each in the ledger before it is used."""
+"""The answers that a set still needs, by single calls or by batches, each cached before it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document's text as blocks in order: paragraphs and code, each with the headings that it stands under.
+"""A document's text as blocks in order: paragraphs and code, each with the headings above it.
 
 Markdown, reStructuredText, wikitext and plain text are told apart line by line and not by the file's name.
 """

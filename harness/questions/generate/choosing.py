@@ -22,7 +22,7 @@ from harness.text.words import size
 def stratified_order(
     doc_ids: Sequence[str], counts: IntArray, weights: FloatArray, seed: int, *, evenly: bool
 ) -> IntArray:
-    """Positions of documents, ``counts[d]`` times each, every beginning about in proportion to the weights.
+    """Positions of documents, ``counts[d]`` times each, in an order stratified by weight.
 
     Document ``d`` comes at the times ``(j + u) / weights[d]``, ``u`` uniform in [0, 1) from the seed and its
     id (systematic sampling: within one turn of its share at any time, and long files first only by chance).

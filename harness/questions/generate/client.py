@@ -62,7 +62,7 @@ def key_of(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class ClaudeClient:
-    """Claude through the ``anthropic`` SDK, which repeats failed calls by itself. Safe for several threads.
+    """Claude through the ``anthropic`` SDK, which repeats failed calls. Safe for several threads.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def ledgers_at(given: Path) -> list[Path]:
 
 
 def write_about(golden: Path, prompt: Prompt, made: Mapping[str, Any]) -> None:
-    """Writes ``made`` (``model``, ``prompt``, ``seed``, ``corpus`` and counts) to the file beside ``golden``.
+    """Writes ``made`` (model, prompt, seed, corpus and counts) to the file beside ``golden``.
 
     It replaces the entry with the same recipe. The words of every prompt stand under its digest. Raises
     ``StoreError``.

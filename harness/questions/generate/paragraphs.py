@@ -1,4 +1,4 @@
-"""Documents into excerpts of natural length: paragraphs, short ones joined, long ones cut at sentence ends.
+"""Documents into excerpts of natural length: paragraphs, joined if short, cut at sentences if long.
 
 Sizes are characters that a reader sees; those of Chinese, Japanese and others without blanks count twice. An
 excerpt has at least 160 (one full sentence or two: with less, a question can only repeat it) and at most

@@ -1,4 +1,4 @@
-"""What writing questions will cost, what came of it, and what ledgers add up to, in lines for a terminal."""
+"""What writing questions will cost and came to, and the sums of ledgers, in lines for a terminal."""
 
 from __future__ import annotations
 
