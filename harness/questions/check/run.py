@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from omegaconf import DictConfig
 
-from harness.cell import build, pipeline
-from harness.cell.build import Inputs
+from harness.cell import pipeline
+from harness.cell.build import Inputs, Shared
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.say import say_all
 from harness.cli.values import plain_settings_hold
@@ -54,7 +55,7 @@ def run(words: Words) -> int:
     retriever = [] if "retriever=bm25" in overrides else ["retriever=bm25"]
     config = compose.composed(words, ["+command=check", *retriever, *overrides]).config
     _check_settings(config)
-    golden = build.new(config, "golden")
+    golden = new(config, "golden")
     if config.accept and not isinstance(golden, FileGolden):
         raise SettingError(
             "accept=true changes a JSONL file; it can't be used with golden=beir.", key="accept"
@@ -92,11 +93,12 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     """Makes all checks, reports and, with ``accept=true``, writes."""
     results: list[CheckResult] = []
     given: Inputs | None = None
+    shared = Shared()
     try:
-        given = build.inputs(config)
+        given = shared.inputs(config)
         documents = given.corpus.documents
     except NothingToScoreError as error:
-        documents = build.new(config, "corpus").load().documents
+        documents = new(config, "corpus").load().documents
         nothing = Finding("nothing left", "serious", (), str(error), "")
         results.append(CheckResult("questions", "none can be scored", (nothing,)))
     content = golden.read(documents) if isinstance(golden, FileGolden) else None
@@ -108,7 +110,7 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     if given:
         copied, found = copies(checked)
         proposals = proposals._replace(copies=found)
-        power_result, *others = _further(config, given, checked, chunk_sizes)
+        power_result, *others = _further(shared, config, given, checked, chunk_sizes)
         results += [power_result, copied, near_copies(checked, found), *others]
     name = Path(str(config.golden.path)).name
     report = CheckReport(name, len(checked.questions), len(documents), tuple(results))
@@ -155,7 +157,7 @@ def _left_out(reasons: Mapping[str, str]) -> CheckResult:
 
 
 def _further(
-    config: DictConfig, given: Inputs, checked: CheckedSet, chunk_sizes: Sequence[int]
+    shared: Shared, config: DictConfig, given: Inputs, checked: CheckedSet, chunk_sizes: Sequence[int]
 ) -> Iterator[CheckResult]:
     """The checks that propose nothing, the one of the sample size first."""
     about = about_questions(given)
@@ -165,15 +167,15 @@ def _further(
     yield duplicates(checked)
     yield subjects(checked)
     yield wording_overlap(checked, str(config.language))
-    yield lexical_recall(_bm25(config), least)
-    yield placement(checked, build.chunks(config))
+    yield lexical_recall(_bm25(shared, config), least)
+    yield placement(checked, shared.chunks(config))
     yield coverage(checked)
-    yield sizes([len(tokens) for tokens in given.tokens], chunk_sizes, len(build.chunks(config)))
+    yield sizes([len(tokens) for tokens in given.tokens], chunk_sizes, len(shared.chunks(config)))
 
 
-def _bm25(config: DictConfig) -> LexicalRecall:
+def _bm25(shared: Shared, config: DictConfig) -> LexicalRecall:
     """The scores of a sweep's cell of ``retriever=bm25``, cached like any other ranking."""
-    made = build.parts(config)
+    made = shared.components(config)
     result = pipeline.evaluate(made, [_ROWS], f"recall_at_{_ROWS}")
     scores = result.scores.get("span") or result.scores["document"]
     none = np.zeros(0, np.float64)

@@ -12,7 +12,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell import build
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.say import complain, say, say_all
 from harness.cli.values import plain_settings_hold
@@ -43,7 +43,7 @@ def run(words: Words, given: Sequence[str]) -> int:
         raise SettingError(f"yes is {config.yes}; it must be true or false.", key="yes")
     plain_settings_hold(config)
     golden = _golden_path(config, made.choices)
-    corpus = build.new(config, "corpus").load()
+    corpus = new(config, "corpus").load()
     _say_documents(corpus)
     with ExitStack() as held:
         journals = {}

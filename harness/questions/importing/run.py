@@ -10,7 +10,7 @@ from typing import NamedTuple, get_args
 
 from omegaconf import DictConfig
 
-from harness.cell import build
+from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.say import say, say_all, wrapped
 from harness.cli.values import plain_settings_hold
@@ -49,7 +49,7 @@ def run(words: Words, corpus: Sequence[str]) -> int:
     composed = compose.composed(words, ["+command=add", *words.overrides])
     settings = _settings(words, composed.config, composed.choices)
     given = read(settings.file, qrels=settings.qrels, split=settings.split, forced=settings.format)
-    loaded = build.new(composed.config, "corpus").load()
+    loaded = new(composed.config, "corpus").load()
     _refuse_document(settings.file, composed.config, loaded.documents)
     say(f"documents  {len(loaded.documents):,}")
     say_all(f"{_INDENT}{line}" for line in summary(loaded.notes))
