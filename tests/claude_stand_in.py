@@ -32,7 +32,7 @@ class Fail(NamedTuple):
     status: int
     kind: str = "api_error"
     message: str = "Something went wrong."
-    headers: dict[str, str] = {"retry-after": "0"}  # noqa: RUF012 - never changed
+    headers: dict[str, str] = {"retry-after-ms": "1"}  # noqa: RUF012 - never changed
 
 
 class Cut(NamedTuple):

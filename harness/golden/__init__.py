@@ -1,7 +1,7 @@
 """Questions with their evidence, checked against the documents before anything is scored.
 
 Promises: every evidence that takes part in a score stands in the document where the label says; what moved is
-re-anchored, what changed or is lost is counted and kept out, never scored in silence.
+re-anchored, what changed or is lost is counted and left out, never scored silently.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ State = Literal["VALID", "MOVED", "CHANGED", "LOST"]
 class Labels:
     """A golden set after the check against the documents.
 
-    ``questions``: those that can be scored, evidence re-anchored, in the order of the file. ``left_out``: ids of the
-    questions that can't, each with its reason, which begins with the state of the evidence (CHANGED, LOST), with AMBIGUOUS (of the
-    state CHANGED: the quote stands in several places) or with NO QUERY, and names the document and the quote's first words. ``states``: how many evidence units are in each state.
-    ``lost_evidence``: units that are CHANGED or LOST. ``digest``: hex sha256 of the questions as they stand in the file.
+    ``questions``: those that can be scored, evidence re-anchored, in the order of the file. ``left_out``: ids
+    of the questions that can't, each with its reason, which begins with the state of the evidence (CHANGED,
+    LOST), with AMBIGUOUS (of the state CHANGED: the quote stands in several places) or with NO QUERY, and
+    names the document and the quote's first words. ``states``: how many evidence units are in each state.
+    ``lost_evidence``: units that are CHANGED or LOST. ``digest``: hex sha256 of the questions as they stand
+    in the file.
     """
 
     name: str
@@ -43,6 +45,6 @@ class Golden(Protocol):
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents`` (in the order of their source).
 
-        Raises ``InputError`` with file and line for anything malformed, for duplicate question ids, for a question without
-        evidence, and when no question is left to score (a golden set for another corpus).
+        Raises ``InputError`` with file and line for anything malformed, for duplicate question ids, for a
+        question without evidence, and when no question is left to score (a golden set for another corpus).
         """

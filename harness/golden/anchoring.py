@@ -1,7 +1,7 @@
 """Labels against documents: what stands where the label says, what moved, what changed, what is gone.
 
-Each place of each evidence gets a state; the state of a unit (an evidence with its alternatives) is the best of its
-places. Only places that are VALID or MOVED go on.
+Each place of each evidence gets a state; the state of a unit (an evidence with its alternatives) is the best
+of its places. Only places that are VALID or MOVED go on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NothingToScoreError(InputError):
 
 
 class Unit(NamedTuple):
-    """One evidence with its alternatives, checked: where it stands now (None when it can't be scored), and why not.
+    """One checked evidence with its alternatives: where it stands now (None: can't be scored), and why.
 
     ``is_mendable``: the reason says what to write instead.
     """
@@ -51,10 +51,10 @@ def anchor(
 ) -> Labels:
     """The questions that can be scored against ``documents``, their evidence where it stands today.
 
-    A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit becomes evidence in a
-    document that does not exist, so that it counts as covered 0. ``left_out`` are ids that can't be scored for other
-    reasons; ``no_documents`` says of document ids why there is none. Raises ``NothingToScoreError`` when no question is left, or no evidence at
-    all was found.
+    A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit
+    becomes evidence in a document that does not exist, so that it counts as covered 0. ``left_out`` are ids
+    that can't be scored for other reasons; ``no_documents`` says of document ids why there is none. Raises
+    ``NothingToScoreError`` when no question is left, or no evidence at all was found.
     """
     ids = {document.doc_id for document in documents}
     kept: list[Question] = []
@@ -103,8 +103,8 @@ def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> Unit:
 def _copies(labels: Sequence[Evidence], places: Sequence[Placed]) -> list[Evidence]:
     """The evidence that was found, alternatives removed.
 
-    A quote that stands in several places is not certain, unless the unit names as many copies: then any of them counts, and it
-    does not matter which is which.
+    A quote that stands in several places is not certain, unless the unit names as many copies: then any of
+    them counts, and it does not matter which is which.
     """
     copies = Counter(_text_of(label) for label in labels)
     found: list[Evidence] = []
@@ -159,20 +159,23 @@ def _none_left(
         else ""
     )
     return (
-        f"{path}: none of the {len(questions):,} questions can be scored against the corpus of {documents:,} documents "
-        f"(evidence: {counts}).{shown} {_advice(labels, checked)}"
+        f"{path}: none of the {len(questions):,} questions can be scored against the corpus "
+        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels, checked)}"
     )
 
 
 def _advice(labels: Labels, checked: Sequence[Sequence[Unit]]) -> str:
     if labels.states["VALID"] + labels.states["MOVED"]:
         return (
-            "Every question has evidence that changed or is lost; correct the labels, or set golden.keep_lost=true to count it "
-            "as not found."
+            "Every question has evidence that changed or is lost. Correct the labels, "
+            "or set golden.keep_lost=true to count it as not found."
         )
     bad = [unit for units in checked for unit in units if not unit.evidence]
     if bad and 2 * sum(unit.is_mendable for unit in bad) >= len(bad):
         return "Correct the labels; the documents are there."
     if labels.states["CHANGED"] >= max(1, labels.states["LOST"]):
         return "The documents changed since the questions were written; correct the labels."
-    return "This looks like a golden set for another corpus: check corpus.path, golden.path, and how documents are named."
+    return (
+        "This looks like a golden set for another corpus: check corpus.path, golden.path, "
+        "and how documents are named."
+    )

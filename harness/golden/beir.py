@@ -10,20 +10,21 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.golden import Labels
 from harness.golden.anchoring import anchor
-from harness.golden.faults import Faults
-from harness.golden.fields import FieldError, identifier, one_of, text
-from harness.golden.lines import read_lines, read_objects
+from harness.golden.jsonl import Faults, FieldError, identifier, one_of, read_lines, read_objects, text
 from harness.records import Document, Evidence, Question
 
 _IDS = ("_id", "id", "question_id", "qid")
 _TEXTS = ("text", "query", "question")
+_EXPECTED = (
+    "golden=beir reads queries.jsonl and qrels/<split>.tsv from golden.path, which is corpus.path by default."
+)
 
 
 class BeirGolden:
-    """``queries.jsonl`` and ``qrels/<split>.tsv`` (or ``qrels.tsv``) in the folder ``path``; the evidence is whole documents.
+    """``queries.jsonl`` and ``qrels/<split>.tsv`` (or ``qrels.tsv``) in ``path``, about whole documents.
 
-    Queries without judgements are not part of the split. A grade of 0 or less is no evidence. ``keep_lost`` keeps queries
-    with a judged document that is not in the corpus, and counts it as not found.
+    Queries without judgements are not part of the split. A grade of 0 or less is no evidence. ``keep_lost``
+    keeps queries with a judged document that is not in the corpus, and counts it as not found.
     """
 
     def __init__(self, path: str, split: str = "test", *, keep_lost: bool = False) -> None:
@@ -37,7 +38,7 @@ class BeirGolden:
         if not queries_file.is_file():
             raise InputError(f"There is no {queries_file}. {_EXPECTED}", path=queries_file)
         queries = _queries(queries_file)
-        qrels = _qrels(qrels_file)
+        qrels = read_qrels(qrels_file)
         digest = hashlib.sha256(json.dumps([queries, qrels], sort_keys=True).encode()).hexdigest()
         questions = [
             Question(
@@ -63,21 +64,26 @@ class BeirGolden:
         )
 
     def _qrels_file(self) -> Path:
-        folder = self.path / "qrels"
-        places = (folder / f"{self.split}.tsv", self.path / "qrels.tsv")
-        found = next((place for place in places if place.is_file()), None)
+        found = find_qrels(self.path, self.split)
         if found is None:
-            splits = ", ".join(sorted(file.stem for file in folder.glob("*.tsv")))
+            splits = judged_splits(self.path)
             has = f" There are judgements for golden.split={splits}." if splits else ""
+            missing = self.path / "qrels" / f"{self.split}.tsv"
             raise InputError(
-                f"There is neither {places[0]} nor {places[1]}.{has} {_EXPECTED}", path=self.path
+                f"There is neither {missing} nor {self.path / 'qrels.tsv'}.{has} {_EXPECTED}", path=self.path
             )
         return found
 
 
-_EXPECTED = (
-    "golden=beir reads queries.jsonl and qrels/<split>.tsv from golden.path, which is corpus.path by default."
-)
+def find_qrels(folder: Path, split: str) -> Path | None:
+    """The file with the split's judgements, if there is one."""
+    places = (folder / "qrels" / f"{split}.tsv", folder / "qrels.tsv")
+    return next((place for place in places if place.is_file()), None)
+
+
+def judged_splits(folder: Path) -> str:
+    """The splits that have judgements, for messages."""
+    return ", ".join(sorted(file.stem for file in (folder / "qrels").glob("*.tsv")))
 
 
 def _queries(path: Path) -> dict[str, str]:
@@ -100,26 +106,31 @@ def _queries(path: Path) -> dict[str, str]:
     return queries
 
 
-def _qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Query id to its relevant documents and their grades, in the order of the file; queries with none are missing."""
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Query id to its relevant documents and their grades, in the order of the file.
+
+    A line is ``query document grade`` separated by tabs (BEIR, with or without a header), or
+    ``query 0 document grade`` separated by blanks (TREC). A grade of 0 or less is not relevant.
+    """
     faults = Faults(path)
     grades: dict[tuple[str, str], int] = {}
     for line, content in read_lines(path):
-        fields = content.strip("\r\n").split("\t")
-        if line == 1 and not _is_number(fields[-1]):
+        fields = [field.strip() for field in content.split("\t")]
+        expected = 3
+        if len(fields) == 1 and len(content.split()) == 4:
+            fields, expected = content.split(), 4
+        grade = _grade(fields[-1])
+        if line == 1 and grade is None:
             continue  # BEIR's header
-        if len(fields) != 3 or not _is_number(fields[2]):
+        if len(fields) != expected or grade is None:
             faults.add(
                 line,
-                f"{_found(fields)}; query-id, corpus-id and a whole number, parted by tabs, are expected.",
+                f"{_found(fields)}; query, document and a whole number, separated by tabs, are expected.",
             )
             continue
-        grade = int(fields[2])
-        if grades.setdefault((fields[0], fields[1]), grade) != grade:
-            faults.add(
-                line,
-                f"query {fields[0]} and document {fields[1]} were graded {grades[fields[0], fields[1]]} before.",
-            )
+        pair = fields[0], fields[-2]
+        if grades.setdefault(pair, grade) != grade:
+            faults.add(line, f"query {pair[0]} and document {pair[1]} were graded {grades[pair]} before.")
     faults.raise_if_any()
     qrels: dict[str, dict[str, int]] = {}
     for (query_id, doc_id), grade in grades.items():
@@ -128,14 +139,14 @@ def _qrels(path: Path) -> dict[str, dict[str, int]]:
     return qrels
 
 
+def _grade(field: str) -> int | None:
+    """A whole number, maybe written with a decimal point."""
+    try:
+        return int(float(field)) if float(field).is_integer() else None
+    except ValueError:
+        return None
+
+
 def _found(fields: Sequence[str]) -> str:
     count = f"{len(fields)} {'field' if len(fields) == 1 else 'fields'}"
     return f"{count}, the last being {json.dumps(fields[-1][:40], ensure_ascii=False)}"
-
-
-def _is_number(field: str) -> bool:
-    try:
-        int(field)
-    except ValueError:
-        return False
-    return True

@@ -1,192 +1,27 @@
-"""``python -m harness.golden.generate``: a model writes questions from the documents into the golden set."""
+"""``python -m harness.golden.generate``: a model writes questions about your documents."""
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from omegaconf import DictConfig, OmegaConf
-
-from harness.cell.settings import new
-from harness.cli import compose
 from harness.cli.run import run_command
-from harness.cli.say import complain, say, say_all
-from harness.cli.values import plain_settings_hold
-from harness.cli.words import Words
-from harness.corpus import Loaded
-from harness.corpus.gather import summary as corpus_summary
-from harness.errors import SettingError
-from harness.files.journal import Journal
-from harness.progress import bar
-from harness.questions.generate import summary
-from harness.questions.generate.about import beside
-from harness.questions.generate.choosing import Choice
-from harness.questions.generate.prompt import Prompt
-from harness.questions.generate.session import Session
-from harness.questions.generate.settings import Settings
-from harness.questions.generate.weights import read_weights
+from harness.questions.generate.run import run
+
+_STOPPED = "Stopped. All answers so far are cached; the same command continues from here."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Writes the questions; the exit code is 1 when something is wrong, and 130 after Ctrl-C."""
+    """Writes the questions; the exit code is 1 when something is wrong, and 130 after Ctrl-C or SIGTERM."""
     given = sys.argv[1:] if argv is None else argv
-    signal.signal(signal.SIGTERM, _stop)
-    stopped = "Stopped. Every answer that came is kept; the same command goes on from there."
-    return run_command("generate", __doc__, given, lambda words: _main(words, given), stopped)
+    signal.signal(signal.SIGTERM, _interrupt)
+    return run_command("generate", __doc__, given, lambda words: run(words, given), _STOPPED)
 
 
-def _main(words: Words, given: Sequence[str]) -> int:
-    if words.files or words.is_sweep:
-        raise SettingError(
-            f"'{(*words.files, '-m')[0]}' means nothing here. Words: corpus=folder corpus.path=DIR golden.path=FILE "
-            "generator.n=NUMBER generator.batch=true yes=true, and what conf/command/generate.yaml lists."
-        )
-    return _run(words, given)
-
-
-def _stop(_signal: int, _frame: object) -> None:
-    """A polite kill is a Ctrl-C."""
+def _interrupt(_signal: int, _frame: object) -> None:
+    """SIGTERM ends the run like Ctrl-C."""
     raise KeyboardInterrupt
-
-
-def _run(words: Words, given: Sequence[str]) -> int:
-    made = compose.composed(words, ["+command=generate", *words.overrides])
-    config = made.config
-    settings = Settings(**_plain(config.generator))
-    prompt = Prompt(**_plain(config.prompt))
-    if not isinstance(config.yes, bool):
-        raise SettingError(f"yes is {config.yes}; it must be true or false.", key="yes")
-    plain_settings_hold(config)
-    golden = _golden_path(config, made.choices)
-    corpus = new(config, "corpus").load()
-    _say_documents(corpus)
-    with ExitStack() as held:
-        journals = {}
-        for what, path in (("golden", golden), *((w, beside(golden, w)) for w in ("ledger", "batches"))):
-            journals[what] = Journal(path)
-            held.enter_context(journals[what].locked())
-        passages = _passages(settings, corpus)
-        session = Session(settings, prompt, corpus.documents, corpus.digest, passages, journals)
-        try:
-            _write(session, settings, is_agreed=config.yes)
-        finally:
-            session.close()
-            _say_end(session, settings, golden)
-        session.note()
-    default = Path(str(config.corpus.path)) / "golden.jsonl" if "path" in config.corpus else None
-    corpus_words = [word for word in given if re.match(r"corpus[.\w]*=", word)]
-    say(summary.following(corpus_words, None if golden == default else golden))
-    return 0
-
-
-def _plain(node: DictConfig) -> dict[str, Any]:
-    return {str(key): value for key, value in (OmegaConf.to_object(node) or {}).items()}  # type: ignore[union-attr]  # a mapping: the YAML has keys
-
-
-def _golden_path(config: DictConfig, choices: Any) -> Path:
-    if choices["golden"] != "file":
-        raise SettingError(
-            f"golden={choices['golden']}: questions are written into one file; leave out golden=, and give golden.path=FILE.",
-            key="golden",
-        )
-    path = Path(str(config.golden.path)).expanduser()
-    if choices["corpus"] == "handbook" and path.parent == Path(str(config.corpus.path)):
-        raise SettingError(
-            "The sample has its own questions. Give corpus=folder corpus.path=DIR for your documents, or golden.path=FILE to write "
-            "questions about the sample into another file.",
-            key="golden.path",
-        )
-    if path.parent.is_file():
-        raise SettingError(
-            f"golden.path is {path}, but {path.parent} is a file. Give golden.path=FILE.", key="golden.path"
-        )
-    return path
-
-
-def _passages(settings: Settings, corpus: Loaded) -> Choice:
-    ids = {document.doc_id for document in corpus.documents}
-    weights = None if settings.weights is None else read_weights(Path(settings.weights).expanduser(), ids)
-    return Choice(corpus.documents, settings.seed, weights)
-
-
-def _write(session: Session, settings: Settings, *, is_agreed: bool) -> None:
-    """Takes up what is there, says what the rest costs, asks, and lets the questions be written."""
-    session.attach(_say_batch)
-    waiting = session.waiting()
-    if not waiting:
-        return
-    estimate, price = session.estimate(waiting), session.price
-    say_all(summary.plan(estimate, price, settings.model, batch=settings.batch, budget=settings.budget_usd))
-    session.connect()
-    if not is_agreed:
-        _agree()
-    with _progress(session) as show:
-        session.write(waiting, show, _say_batch, _say_stop)
-
-
-def _agree() -> None:
-    if not sys.stdin.isatty():
-        raise SettingError(
-            "Nothing was asked and nothing spent: there is no terminal to say yes in. Add yes=true to go on.",
-            key="yes",
-        )
-    say("Go on? yes or no")
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise SettingError("Nothing was asked and nothing spent.", key="yes")
-
-
-@contextmanager
-def _progress(session: Session) -> Iterator[Any]:
-    with bar("Writing", session.writing.n, "questions") as progress:
-
-        def show() -> None:
-            progress.n = session.writing.questions
-            rejected = sum(session.writing.rejected.values())
-            progress.set_postfix_str(summary.asking(rejected, session.ledger.dollars_now))
-
-        yield show
-
-
-def _say_batch(batch_id: str, done: int, total: int) -> None:
-    if not done or done == total:
-        _say_once(f"batch      {batch_id}: {done:,} of {total:,} answered")
-
-
-@cache
-def _say_once(text: str) -> None:
-    """A line for what is looked at again and again."""
-    say(text)
-
-
-def _say_stop(calls: int) -> None:
-    complain(
-        f"Ending. {calls} {'call is' if calls == 1 else 'calls are'} still on the way and waited for: what is paid for is kept."
-    )
-
-
-def _say_documents(corpus: Loaded) -> None:
-    characters = sum(len(document.text) for document in corpus.documents)
-    say(f"documents  {len(corpus.documents):,} with {characters:,} characters")
-    say_all(f"           {line}" for line in corpus_summary(corpus.notes))
-
-
-def _say_end(session: Session, settings: Settings, golden: Path) -> None:
-    writing = session.writing
-    say(summary.questions(writing.written, writing.questions, golden))
-    if writing.is_exhausted:
-        say(
-            f"           fewer than generator.n={settings.n:,}: the documents have no more passages worth asking about"
-        )
-    say_all(summary.rejected(writing.rejected, is_exhausted=writing.is_exhausted))
-    say_all(summary.overlap(writing.accepted, settings.max_overlap))
-    answers, saved = session.saved()
-    say(summary.money(session.ledger.calls_now, session.ledger.dollars_now, answers, saved))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Gold ids that are numbers: the position of a document in its source, or of a chunk in a list of chunk texts."""
+"""Gold ids that are numbers: positions of documents in their source, or of chunks in a list of texts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.golden.lines import read_text, whole
-from harness.golden.parse import Draft
+from harness.golden.jsonl import read_text, whole
+from harness.golden.question_json import Draft
 from harness.records import Document, Evidence, Question
 from harness.text.spans import find_spans
 
@@ -21,7 +21,7 @@ _COPIES = 100  # places of one chunk that count as alternatives
 def questions_of(
     drafts: Sequence[Draft], chunks: Sequence[str] | None, documents: Sequence[Document]
 ) -> tuple[list[Question], dict[str, str]]:
-    """The questions with a label for each position, and why there is no document for some of their document ids."""
+    """The questions with a label for each position, and the reasons for document ids of no document."""
     positions = sorted({position for draft in drafts for position in draft.positions})
     no_documents = _numbers_as_ids(drafts, documents)
     if chunks is None:
@@ -49,7 +49,10 @@ def _numbers_as_ids(drafts: Sequence[Draft], documents: Sequence[Document]) -> d
     }
     positions = {str(document.position) for document in documents}
     return {
-        doc_id: f'there is no document with the id {doc_id}; a position is written without quotation marks: "gold_id": {doc_id}'
+        doc_id: (
+            f"there is no document with the id {doc_id}; "
+            f'a position is written without quotation marks: "gold_id": {doc_id}'
+        )
         for doc_id in named.difference(document.doc_id for document in documents)
         if doc_id in positions
     }
@@ -73,8 +76,8 @@ def chunks_at(
 ) -> dict[int, Evidence]:
     """Position to the span of the chunk's text, its verbatim copies as alternatives.
 
-    White space at the chunk's ends is left aside, and what white space stands between its words does not matter. A text that stands
-    nowhere becomes a quote without a document.
+    White space at the chunk's ends is left aside, and what white space stands between its words does not
+    matter. A text that stands nowhere becomes a quote without a document.
     """
     texts = {position: chunks[position].strip() for position in positions}
     places = find_spans(set(texts.values()), documents, _COPIES)
@@ -92,7 +95,7 @@ def chunks_at(
 
 
 def read_chunks(path: Path) -> list[str]:
-    """The texts of a JSON list or of JSONL lines; each a text, or an object with ``text``, ``content`` or ``page_content``."""
+    """The texts of a JSON list or of JSONL lines, or their ``text``, ``content`` or ``page_content``."""
     if not path.is_file():
         raise InputError(
             f"golden.chunks is {path}, and there is no such file. Check the spelling.", path=path

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
+from rapidfuzz import fuzz, process
+
 _DOCUMENTS = 20_000  # in a larger corpus, ids are not compared letter by letter
-_COMPARISONS = 200_000  # about a second; wrong ids beyond that get no suggestion
-_ALIKE = 0.75  # of the whole id; 0.75 is one wrong letter in four
-_STEM_ALIKE = 0.6  # of the id without its extension, which a.md and b.md share
+_ALIKE = 75  # percent of the whole id: one wrong letter in four
+_STEM_ALIKE = 60  # percent of the id without its extension, which a.md and b.md share
 
 
 class Names:
@@ -21,13 +21,12 @@ class Names:
         self._ids = doc_ids
         self._reasons = dict(reasons or {})
         self._explained = set(self._reasons)
-        self._left = _COMPARISONS
 
     def __contains__(self, doc_id: str) -> bool:
         return doc_id in self._ids
 
     def no_document(self, doc_id: str) -> str:
-        """That there is no document ``doc_id``, with the one that may have been meant when there is one much like it."""
+        """A message that there is no document ``doc_id``, with a similar id when there is one."""
         if doc_id not in self._reasons:
             near = self._near(doc_id)
             hint = f". Did you mean {shown_id(near)}?" if near else ""
@@ -47,14 +46,9 @@ class Names:
         if len(self._ids) > _DOCUMENTS:
             return None
         # Ids that differ in a number (refunds-2025 and refunds-2026) are two documents and no slip.
-        alike = [
-            other for other in self._by_digits.get(_digits(doc_id), []) if _of_like_length(doc_id, other)
-        ]
-        self._left -= len(alike)
-        if self._left < 0:
-            return None
-        near = difflib.get_close_matches(doc_id, alike, n=3, cutoff=_ALIKE)
-        return next((other for other in near if _stems_alike(doc_id, other)), None)
+        alike = self._by_digits.get(_digits(doc_id), [])
+        near = process.extract(doc_id, alike, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
+        return next((other for other, _, _ in near if _stems_alike(doc_id, other)), None)
 
     @cached_property
     def _by_last_part(self) -> Mapping[str, list[str]]:
@@ -72,7 +66,7 @@ class Names:
 
 
 def shown_id(doc_id: str) -> str:
-    """An id for a message: as it is, in quotation marks where it would be hard to tell from the words around it."""
+    """An id for a message, in quotation marks if it has blanks or unprintable characters."""
     is_plain = doc_id.isprintable() and " " not in doc_id
     return doc_id if is_plain else json.dumps(doc_id, ensure_ascii=not doc_id.isprintable())
 
@@ -85,11 +79,6 @@ def _digits(doc_id: str) -> str:
     return "".join(filter(str.isdigit, doc_id))
 
 
-def _of_like_length(one: str, other: str) -> bool:
-    """Whether the two are near enough in length to reach ``_ALIKE`` at all."""
-    return 2 * min(len(one), len(other)) >= _ALIKE * (len(one) + len(other))
-
-
 def _stems_alike(one: str, other: str) -> bool:
     stems = [doc_id.rpartition(".")[0] or doc_id for doc_id in (one, other)]
-    return difflib.SequenceMatcher(None, stems[0], stems[1]).ratio() >= _STEM_ALIKE
+    return fuzz.ratio(*stems) >= _STEM_ALIKE

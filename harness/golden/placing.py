@@ -14,16 +14,14 @@ from harness.text.spans import Span, find_similar, find_spans, span_at
 
 _COPIES = 20  # a quote that stands in so many places is not counted further
 _COPIES_SHOWN = 5
-_TOO_SHORT_CHARACTERS = (
-    16  # a number or a name in another document is no evidence that the passage went there
-)
+_TOO_SHORT_CHARACTERS = 16  # a number or a name in another document does not show that the passage moved
 
 
 class Placed(NamedTuple):
-    """The state of one label, the evidence where it stands (several when that is not certain), and why it can't be scored.
+    """The state of one label, where its evidence stands, and why it can't be scored.
 
-    ``reason`` begins with the state, or with AMBIGUOUS for a quote that is CHANGED only because it stands in several places.
-    ``is_mendable``: the reason says what to write instead.
+    ``reason`` begins with the state, or with AMBIGUOUS for a quote that is CHANGED only because it stands in
+    several places. ``is_mendable``: the reason says what to write instead.
     """
 
     state: State
@@ -37,9 +35,10 @@ def place_all(
 ) -> dict[Evidence, Placed]:
     """The place of every label, alternatives aside.
 
-    A quote that does not stand where the label says is looked for in the same document, then (if it is not short) in all, and has MOVED
-    if it stands there exactly once. A label without offsets is VALID there. White space does not count: where the words of a quote stand
-    with other white space, the document's own characters become the quote. ``reasons`` are known for ids of no document.
+    A quote that does not stand where the label says is looked for in the same document, then (if it is not
+    short) in all, and has MOVED if it stands there exactly once. A label without offsets is VALID there.
+    White space does not count: where the words of a quote stand with other white space, the document's own
+    characters become the quote. ``reasons`` are known for ids of no document.
     """
     by_id = {document.doc_id: document for document in documents}
     names = Names(by_id, reasons)
@@ -61,7 +60,8 @@ def place_all(
 def _as_told(label: Evidence, document: Document | None, names: Names) -> Placed | None:
     """The label's place if it is where the label says; None when it must be looked for.
 
-    One character earlier will do too: whoever wrote the label counted the byte order mark, and no other copy comes into question.
+    One character earlier will do too: whoever wrote the label counted the byte order mark, and no other copy
+    comes into question.
     """
     if label.quote is None:
         return _without_quote(label, document, names)
@@ -142,17 +142,15 @@ def _several(label: Evidence, found: Sequence[Evidence]) -> str:
     for place in found[:_COPIES_SHOWN]:
         starts[place.doc_id].append(str(place.start))
     listed = ", ".join(f"{shown_id(doc_id)} at {', '.join(at)}" for doc_id, at in starts.items())
+    more = ", …" if len(found) > _COPIES_SHOWN else ""
     return (
-        f"the quote {_cut(label)} stands in {several}: {listed}{', …' if len(found) > _COPIES_SHOWN else ''}; "
+        f"the quote {_cut(label)} stands in {several}: {listed}{more}; "
         "give start and end, or name the others as alternatives"
     )
 
 
 def _missing(
-    label: Evidence,
-    names: Names,
-    similar: Mapping[str, Span],
-    documents: Sequence[Document],
+    label: Evidence, names: Names, similar: Mapping[str, Span], documents: Sequence[Document]
 ) -> Placed:
     if label.quote in similar:
         document, near, _ = similar[label.quote or ""]
@@ -166,8 +164,8 @@ def _missing(
 
 
 def _too_short(label: Evidence, names: Names) -> Placed:
-    reason = f"LOST: the quote {_cut(label)} does not stand in {shown_id(label.doc_id)}, and is too short to be looked for in others"
-    return _lost(label, reason, names)
+    reason = f"LOST: the quote {_cut(label)} is not in {shown_id(label.doc_id)}"
+    return _lost(label, f"{reason}, and is too short to search for in other documents", names)
 
 
 def _lost(label: Evidence, reason: str, names: Names) -> Placed:

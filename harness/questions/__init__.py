@@ -1,1 +1,1 @@
-"""What makes and mends golden sets: questions written by a model, imported, and checked."""
+"""Golden sets: questions written by a model, imported, and checked."""

@@ -67,7 +67,7 @@ def test_a_missing_document_may_count_as_not_found(tmp_path):
     ],
 )
 def test_a_malformed_judgement_names_its_line(tmp_path, row, words):
-    """Fields are parted by tabs and end in a whole number; a pair has one grade."""
+    """Fields are separated by tabs and end in a whole number; a pair has one grade."""
     with pytest.raises(InputError) as caught:
         write(tmp_path, QRELS + row + "\n").load(DOCUMENTS)
 

@@ -199,7 +199,7 @@ EVIDENCE = GOOD["evidence"][0]
     ("line", "words"),
     [
         ('{"question": ', "not JSON (Expecting value at character 14)"),
-        ("[1]", "[1] is no JSON object; one object a line is expected"),
+        ("[1]", "[1] is not a JSON object; one object a line is expected"),
         ({"evidence": [EVIDENCE]}, 'no question: a text is expected under "question"'),
         ({**GOOD, "question": ""}, "question is empty; a text is expected"),
         ({**GOOD, "question": " \n"}, "question is nothing but white space"),
@@ -323,7 +323,7 @@ def test_missing_empty_and_wrong_files_are_refused(tmp_path):
     """Each says what to give instead."""
     with pytest.raises(InputError, match=r"no such file .*golden\.path=FILE"):
         FileGolden(str(tmp_path / "x.jsonl")).load(DOCUMENTS)
-    with pytest.raises(InputError, match="is a folder; golden=file reads one file"):
+    with pytest.raises(InputError, match="golden=file reads one file"):
         FileGolden(str(tmp_path)).load(DOCUMENTS)
     with pytest.raises(InputError, match="holds no questions"):
         load(tmp_path, " ")

@@ -1,6 +1,7 @@
-"""What is to be known of a golden set before anything is spent on it: one file per question that is asked of it.
+"""Checks of a golden set before anything is spent on it, grouped by what they look at.
 
-Promises: nothing is changed by looking; every finding names its questions and says what to do; a sound set has none.
+Promises: nothing is changed by looking; every finding names its questions and says what to do; a sound set
+has none.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from harness.golden.anchoring import Unit
 from harness.records import Document, Evidence, Question
 
 Severity: TypeAlias = Literal["serious", "note"]
+Position: TypeAlias = tuple[int, int]
+"""The positions of a question and of one evidence in it."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that makes scores mean less than they seem to.
+    """Something that makes scores less informative than they seem.
 
-    ``serious``: scores would mislead as the set stands. ``sentence`` says what was found, ``advice`` what to do; ``details`` are lines about single
-    questions. ``question_ids`` stand in the order of the file; none where the whole set is meant.
+    ``serious``: scores would mislead as the set stands. ``sentence`` says what was found, ``advice`` what to
+    do; ``details`` are lines about single questions. ``question_ids`` is empty where the whole set is meant.
     """
 
     kind: str
@@ -31,41 +34,46 @@ class Finding:
     details: tuple[str, ...] = ()
 
 
-class Look(NamedTuple):
-    """One question asked of the set: the figure that answers it, and what is wrong, if anything."""
+class CheckResult(NamedTuple):
+    """The outcome of one check: its name, the figure that it gives, and what is wrong, if anything."""
 
     name: str
     fact: str
     findings: tuple[Finding, ...] = ()
 
 
-class Piece(NamedTuple):
-    """One evidence with its alternatives: the positions of its question and of itself there, as it was written, and as it stands now."""
+class CheckedEvidence(NamedTuple):
+    """One evidence with its alternatives: where it is in the set, as it was written, and as it stands now."""
 
     question: int
     position: int
     written: Evidence
     unit: Unit
 
+    @property
+    def key(self) -> Position:
+        """The positions of its question and of itself there."""
+        return self.question, self.position
+
 
 @dataclass(frozen=True)
-class Examined:
+class CheckedSet:
     """Questions beside the documents they are about.
 
-    ``questions`` stand as in the file; ``units[i]`` is the evidence of question ``i`` where it stands today. ``marked``: pairs of positions
-    (question, evidence) that are marked as lost already.
+    ``questions`` are in the order of the file; ``units[i]`` is the evidence of question ``i`` where it stands
+    today. ``marked``: evidence that the file marks as lost already.
     """
 
     questions: Sequence[Question]
     units: Sequence[Sequence[Unit]]
     documents: Sequence[Document]
-    marked: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    marked: frozenset[Position] = field(default_factory=frozenset)
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[CheckedEvidence]:
         """Every evidence of every question."""
         for i, (question, units) in enumerate(zip(self.questions, self.units, strict=True)):
             for j, (written, unit) in enumerate(zip(question.evidence, units, strict=True)):
-                yield Piece(i, j, written, unit)
+                yield CheckedEvidence(i, j, written, unit)
 
     def ids(self, questions: Sequence[int]) -> tuple[str, ...]:
         """The ids of the questions at these positions, each once, in the order of the file."""

@@ -1,65 +1,126 @@
-"""Evidence that stands word for word in other places too."""
+"""Other places where the evidence stands, word for word or nearly so."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from harness.questions.check import Examined, Finding, Look, counted, shortened
-from harness.questions.check.several import SHORTEST
+from harness.questions.check import CheckedSet, CheckResult, Finding, Position, counted, shortened
+from harness.questions.near_copies import passages_like
 from harness.records import Evidence
 from harness.text.spans import Span, find_spans
 
-_PLACES = 100  # a text that stands in so many places is boilerplate
+_AMBIGUOUS_PLACES = 20
+_COPY_PLACES = 100  # a text that stands in so many places is boilerplate
+_SHORTEST = 16  # characters of a quote whose copies may count: a name or number elsewhere answers nothing
 _SERIOUS = 0.05  # of all evidence
 _SHOWN = 5
+_MOST_CHARACTERS = 200_000_000  # of documents: about two minutes
 
 
-def copies(examined: Examined) -> tuple[Look, Mapping[tuple[int, int], tuple[Evidence, ...]]]:
-    """Evidence with copies that its label does not name, and these, by the positions of question and evidence.
+def ambiguous_places(checked: CheckedSet) -> Mapping[Position, tuple[Evidence, ...]]:
+    """For each AMBIGUOUS evidence all its places, those in its own document if there are any.
 
-    Quotes under 16 characters are left alone.
+    Quotes under 16 characters have none: a person must say which place is meant.
     """
-    pieces = [piece for piece in examined.pieces() if piece.unit.evidence and piece.unit.evidence.quote]
-    quotes = {p.unit.evidence.quote for p in pieces if p.unit.evidence and p.unit.evidence.quote}
-    spans = find_spans({quote for quote in quotes if len(quote) >= SHORTEST}, examined.documents, _PLACES)
-    others: dict[tuple[int, int], tuple[Evidence, ...]] = {}
-    for piece in pieces:
-        evidence = piece.unit.evidence
-        if evidence and evidence.quote in spans:
-            found = _others(evidence, spans[evidence.quote], examined)
-            if found:
-                others[piece.question, piece.position] = found
+    ambiguous = {
+        piece.key: piece.written
+        for piece in checked.pieces()
+        if piece.unit.reason.startswith("AMBIGUOUS") and len(piece.written.quote or "") >= _SHORTEST
+    }
+    quotes = {label.quote for label in ambiguous.values() if label.quote}
+    spans = find_spans(quotes, checked.documents, _AMBIGUOUS_PLACES)
+    found = {}
+    for key, label in ambiguous.items():
+        places = [_place(span, checked) for span in spans[label.quote or ""]]
+        at_home = [place for place in places if place.doc_id == label.doc_id]
+        found[key] = tuple(at_home or places)
+    return found
+
+
+def copies(checked: CheckedSet) -> tuple[CheckResult, Mapping[Position, tuple[Evidence, ...]]]:
+    """Evidence with copies that its label does not name, and these copies.
+
+    Quotes under 16 characters are left out.
+    """
+    quoted = {p.key: p.unit.evidence for p in checked.pieces() if p.unit.evidence and p.unit.evidence.quote}
+    quotes = {evidence.quote for evidence in quoted.values() if len(evidence.quote or "") >= _SHORTEST}
+    spans = find_spans({quote for quote in quotes if quote}, checked.documents, _COPY_PLACES)
+    others = {
+        key: _others(evidence, spans.get(evidence.quote or "", ()), checked)
+        for key, evidence in quoted.items()
+    }
+    others = {key: found for key, found in others.items() if found}
     if not others:
-        return Look("copies", "no evidence stands anywhere else"), {}
-    ids = examined.ids([question for question, _ in others])
-    of = Counter(examined.questions[i].evidence[j].doc_id for i, j in others)
+        return CheckResult("copies", "no evidence is repeated elsewhere"), {}
+    of = Counter(checked.questions[i].evidence[j].doc_id for i, j in others)
     finding = Finding(
         "copies",
-        "serious" if len(others) > _SERIOUS * len(pieces) else "note",
-        ids,
-        f"{counted(len(others), 'quote stands', 'quotes stand')} word for word in other places too ({_listed(of)}): "
-        "whoever finds another copy is told to be wrong.",
-        "accept=true names them as alternatives, any one of which counts.",
-        tuple(_detail(examined, key, places) for key, places in others.items()),
+        "serious" if len(others) > _SERIOUS * len(quoted) else "note",
+        checked.ids([question for question, _ in others]),
+        f"{counted(len(others), 'quote is', 'quotes are')} repeated word for word elsewhere ({_listed(of)}): "
+        "a retriever that finds another copy is scored as wrong.",
+        "accept=true adds the copies as alternatives, any one of which counts.",
+        tuple(_detail(checked, key, quoted[key], places) for key, places in others.items()),
     )
-    return Look(
-        "copies", f"{counted(len(others), 'quote has', 'quotes have')} copies that no label names", (finding,)
-    ), others
+    fact = f"{counted(len(others), 'quote has', 'quotes have')} copies that no label names"
+    return CheckResult("copies", fact, (finding,)), others
 
 
-def _others(evidence: Evidence, spans: Sequence[Span], examined: Examined) -> tuple[Evidence, ...]:
-    """The spans that no place of the evidence meets."""
-    known: dict[str, list[tuple[int, int]]] = {}
-    for place in evidence.places:
-        if place.start is not None and place.end is not None:
-            known.setdefault(place.doc_id, []).append((place.start, place.end))
-    found = []
-    for index, start, end in spans:
-        document = examined.documents[index]
-        if all(start >= high or end <= low for low, high in known.get(document.doc_id, [])):
-            found.append(Evidence(document.doc_id, start, end, document.text[start:end]))
-    return tuple(found)
+def near_copies(
+    checked: CheckedSet, verbatim: Mapping[Position, Sequence[Evidence]], most: int = _MOST_CHARACTERS
+) -> CheckResult:
+    """Evidence that another passage gives in nearly the same words, except ``verbatim`` copies."""
+    if sum(len(document.text) for document in checked.documents) > most:
+        return CheckResult("near copies", f"not looked for in more than {most / 1e6:,.0f} million characters")
+    known: dict[int, list[Evidence]] = {}
+    quotes: list[Evidence] = []
+    owners: list[int] = []
+    for piece in checked.pieces():
+        evidence = piece.unit.evidence
+        if evidence and evidence.quote:
+            known[len(quotes)] = [*evidence.places, *verbatim.get(piece.key, ())]
+            quotes.append(evidence)
+            owners.append(piece.question)
+    found = passages_like(quotes, checked.documents, known)
+    if not found:
+        return CheckResult("near copies", "no evidence is given in nearly the same words elsewhere")
+    finding = Finding(
+        "near copies",
+        "note",
+        checked.ids([owners[i] for i in found]),
+        f"{counted(len(found), 'quote is', 'quotes are')} given elsewhere in nearly the same words: "
+        "another version, or the same answer again.",
+        "Read both. If the other passage answers the question too, add it as an alternative; "
+        "if it is outdated, it is a good test.",
+        tuple(
+            f"{checked.questions[owners[i]].question_id}: “{shortened(quotes[i].quote or '')}” "
+            f"({quotes[i].doc_id}) and “{shortened(place.quote or '')}” ({place.doc_id} at {place.start:,})"
+            for i, place in found.items()
+        ),
+    )
+    fact = f"{counted(len(found), 'quote', 'quotes')} in nearly the same words elsewhere"
+    return CheckResult("near copies", fact, (finding,))
+
+
+def _place(span: Span, checked: CheckedSet) -> Evidence:
+    document = checked.documents[span.document]
+    return Evidence(document.doc_id, span.start, span.end, document.text[span.start : span.end])
+
+
+def _others(evidence: Evidence, spans: Sequence[Span], checked: CheckedSet) -> tuple[Evidence, ...]:
+    """The spans that overlap no place of the evidence."""
+    known = [place for place in evidence.places if place.start is not None and place.end is not None]
+    return tuple(
+        place
+        for place in (_place(span, checked) for span in spans)
+        if not any(
+            place.doc_id == other.doc_id
+            and (place.start or 0) < (other.end or 0)
+            and (other.start or 0) < (place.end or 0)
+            for other in known
+        )
+    )
 
 
 def _listed(of: Counter[str]) -> str:
@@ -67,9 +128,9 @@ def _listed(of: Counter[str]) -> str:
     return ", ".join(shown + [f"and {len(of) - _SHOWN:,} documents more"] * (len(of) > _SHOWN))
 
 
-def _detail(examined: Examined, key: tuple[int, int], places: Sequence[Evidence]) -> str:
-    question, position = key
-    evidence = examined.units[question][position].evidence
+def _detail(checked: CheckedSet, key: Position, evidence: Evidence, places: Sequence[Evidence]) -> str:
     where = ", ".join(f"{place.doc_id} at {place.start:,}" for place in places[:_SHOWN])
     more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
-    return f"{examined.questions[question].question_id}: “{shortened(evidence.quote or '' if evidence else '')}” also in {where}{more}"
+    return (
+        f"{checked.questions[key[0]].question_id}: “{shortened(evidence.quote or '')}” also in {where}{more}"
+    )

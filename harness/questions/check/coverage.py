@@ -1,85 +1,144 @@
-"""Whether the questions ask about the whole corpus or about a corner of it."""
+"""What a comparison on this set can show: number of questions, lengths and coverage of documents."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
 
 import numpy as np
 
-from harness.questions.check import Examined, Finding, Look
+from harness.questions.check import CheckedSet, CheckResult, Finding, counted
 
+_ENOUGH = 0.1  # a difference of ten points is about what changing the model brings
+_ALMOST_ALL = 0.9  # of the documents
+_FEW_CHUNKS = 10
 _MOST_ASKED = 0.2  # of all questions about one document: its kind of text decides
 _FEWEST_DOCUMENTS = 10  # with fewer, some document must have many questions
 _FEWEST_ASKED = 0.5  # of the documents (or, where there are fewer questions than documents, of the questions)
 _LONG_HALF = 0.25  # of the questions, about the long documents that hold half of the text
 
 
-def coverage(examined: Examined) -> Look:
-    """The share of documents that are asked about, the one asked most, and whether long documents are asked about as much as short ones."""
-    documents = examined.documents
-    asked: Counter[str] = Counter()
+def power(questions: int, clusters: int, minimum_detectable_effect: float | None, cells: int) -> CheckResult:
+    """The ``minimum_detectable_effect`` (None: none is) between two of ``cells`` configurations."""
+    about = f"{counted(questions, 'question', 'questions')} about {counted(clusters, 'text', 'texts')}"
+    if minimum_detectable_effect is None:
+        sentence = f"{about[0].upper() + about[1:]} are too few for any verdict."
+        advice = "Ask about at least ten different documents or parts of long ones; start with 150 questions."
+        return CheckResult("questions", about, (Finding("too few", "serious", (), sentence, advice),))
+    points = 100 * minimum_detectable_effect
+    fact = (
+        f"{about}; differences below {points:.0f} points in recall@5 "
+        f"will not be separable ({cells} configurations)"
+    )
+    if minimum_detectable_effect <= _ENOUGH:
+        return CheckResult("questions", fact)
+    sentence = (
+        f"With {about}, two of {cells} configurations must differ by {points:.0f} points to be told apart."
+    )
+    advice = "Add questions: four times as many show half the difference."
+    return CheckResult("questions", fact, (Finding("few questions", "note", (), sentence, advice),))
+
+
+def sizes(tokens: Sequence[int], chunk_sizes: Sequence[int], chunks: int) -> CheckResult:
+    """Lengths of the documents in ``tokens``, and whether the ``chunk_sizes`` cut them differently.
+
+    ``chunks``: how many chunks there are at the first of these sizes.
+    """
+    longest = max(tokens, default=0)
+    fact = (
+        f"{counted(len(tokens), 'document', 'documents')}, {median(tokens):,.0f} tokens (median), "
+        f"the longest {longest:,}; {counted(chunks, 'chunk', 'chunks')} of {chunk_sizes[0]:,}"
+    )
+    return CheckResult("documents", fact, _size_problem(tokens, chunk_sizes, longest, chunks))
+
+
+def _size_problem(
+    tokens: Sequence[int], chunk_sizes: Sequence[int], longest: int, chunks: int
+) -> tuple[Finding, ...]:
+    whole = sum(length <= min(chunk_sizes) for length in tokens)
+    fitting = [size for size in chunk_sizes if size >= longest]
+    if whole == len(tokens):
+        shown = ", ".join(f"{size:,}" for size in chunk_sizes)
+        sentence = (
+            f"Every document is one chunk (the longest has {longest:,} tokens; chunk={shown}): "
+            "all chunkers and sizes give the same result here."
+        )
+        advice = "Remove chunk and chunker from the sweep, or compare sizes below the documents'."
+        return (Finding("short documents", "serious", (), sentence, advice),)
+    if len(fitting) > 1:
+        given = " and ".join(map(str, fitting))
+        sentence = f"chunk={given} cut nothing: the longest document has {longest:,} tokens."
+        return (Finding("equal sizes", "note", (), sentence, f"Keep one of them, chunk={min(fitting)}."),)
+    if whole >= _ALMOST_ALL * len(tokens):
+        sentence = (
+            f"{whole:,} of {len(tokens):,} documents are one chunk at every compared size "
+            f"(chunk={min(chunk_sizes)} or more): chunkers differ only on the rest."
+        )
+        advice = "Compare smaller chunks too, and expect little difference."
+        return (Finding("short documents", "note", (), sentence, advice),)
+    if chunks <= _FEW_CHUNKS:
+        sentence = (
+            f"There are {counted(chunks, 'chunk', 'chunks')} in all: "
+            "five rows return half of everything, whatever the model."
+        )
+        advice = "Measure on more documents, or compare at k=1."
+        return (Finding("few chunks", "serious", (), sentence, advice),)
+    return ()
+
+
+def coverage(checked: CheckedSet) -> CheckResult:
+    """The share of documents with questions, the most asked, and whether long documents have their share."""
     questions_of: dict[str, list[int]] = {}
-    for i, units in enumerate(examined.units):
-        for doc_id in {unit.evidence.doc_id for unit in units if unit.evidence}:
-            asked[doc_id] += 1
+    for i, units in enumerate(checked.units):
+        for doc_id in sorted({unit.evidence.doc_id for unit in units if unit.evidence}):
             questions_of.setdefault(doc_id, []).append(i)
-    if not asked:
-        return Look("coverage", "not known: no evidence was found")
-    (most, number), total = asked.most_common(1)[0], len(examined.questions)
-    fact = f"{len(asked):,} of {len(documents):,} documents are asked about; the most asked, {most}, by {number:,} of {total:,} questions"
+    if not questions_of:
+        return CheckResult("coverage", "not known: no evidence was found")
+    documents, total = len(checked.documents), len(checked.questions)
+    most = max(questions_of, key=lambda doc_id: len(questions_of[doc_id]))
+    number = len(questions_of[most])
+    fact = (
+        f"{len(questions_of):,} of {documents:,} documents have questions; "
+        f"the most, {number:,} of {total:,}, are about {most}"
+    )
     found = []
-    if len(documents) >= _FEWEST_DOCUMENTS and number > _MOST_ASKED * total:
-        found.append(
-            Finding(
-                "one document",
-                "note",
-                examined.ids(questions_of[most]),
-                f"{number / total:.0%} of the questions are about {most}: what suits this document wins.",
-                "Ask about the others too, as often as users do.",
-            )
-        )
-    found += _unasked(examined, asked)
-    found += _lengths(examined, questions_of)
-    return Look("coverage", fact, tuple(found))
+    if documents >= _FEWEST_DOCUMENTS and number > _MOST_ASKED * total:
+        sentence = f"{number / total:.0%} of the questions are about {most}: what suits this document wins."
+        advice = "Ask about the other documents too, as often as users do."
+        found.append(Finding("one document", "note", checked.ids(questions_of[most]), sentence, advice))
+    found += _unasked(checked, questions_of)
+    found += _lengths(checked, questions_of)
+    return CheckResult("coverage", fact, tuple(found))
 
 
-def _unasked(examined: Examined, asked: Counter[str]) -> list[Finding]:
-    documents = examined.documents
-    possible = min(len(documents), len(examined.questions))
-    if len(asked) >= _FEWEST_ASKED * possible:
+def _unasked(checked: CheckedSet, questions_of: Mapping[str, Sequence[int]]) -> list[Finding]:
+    documents = checked.documents
+    if len(questions_of) >= _FEWEST_ASKED * min(len(documents), len(checked.questions)):
         return []
-    silent = [document.doc_id for document in documents if document.doc_id not in asked]
-    return [
-        Finding(
-            "unasked documents",
-            "note",
-            (),
-            f"{len(silent):,} of {len(documents):,} documents are asked about by nobody: they count as distractors only.",
-            "Ask about more of them, unless users never do.",
-            tuple(silent),
-        )
-    ]
+    unasked = tuple(document.doc_id for document in documents if document.doc_id not in questions_of)
+    sentence = (
+        f"{len(unasked):,} of {len(documents):,} documents have no question: they are only distractors."
+    )
+    advice = "Ask about more of them, unless users never do."
+    return [Finding("unasked documents", "note", (), sentence, advice, unasked)]
 
 
-def _lengths(examined: Examined, questions_of: dict[str, list[int]]) -> list[Finding]:
-    """Half of the text stands in the longest documents; half of the questions should be about them."""
-    lengths = np.array([len(document.text) for document in examined.documents])
+def _lengths(checked: CheckedSet, questions_of: Mapping[str, Sequence[int]]) -> list[Finding]:
+    """The longest documents hold half of the text; about half of the questions should be about them."""
+    lengths = np.array([len(document.text) for document in checked.documents])
     if len(lengths) < _FEWEST_DOCUMENTS:
         return []
     order = np.argsort(-lengths, kind="stable")
     many = int(np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)) + 1
-    long = [examined.documents[i].doc_id for i in order[:many].tolist()]
+    long = [checked.documents[i].doc_id for i in order[:many].tolist()]
     about = {i for doc_id in long for i in questions_of.get(doc_id, [])}
-    if len(about) >= _LONG_HALF * len(examined.questions):
+    share = len(about) / len(checked.questions)
+    if share >= _LONG_HALF:
         return []
-    return [
-        Finding(
-            "long documents",
-            "note",
-            examined.ids(sorted(about)),
-            f"{'The longest document holds' if many == 1 else f'The {many:,} longest documents hold'} half of the text, but only {len(about) / len(examined.questions):.0%} of the questions are about "
-            "them: chunk sizes matter most there.",
-            "Ask more about the long documents.",
-            tuple(long),
-        )
-    ]
+    holders = "The longest document holds" if many == 1 else f"The {many:,} longest documents hold"
+    sentence = (
+        f"{holders} half of the text, but only {share:.0%} of the questions are about "
+        f"{'it' if many == 1 else 'them'}: chunk sizes matter most there."
+    )
+    advice = "Ask more about the long documents."
+    return [Finding("long documents", "note", checked.ids(sorted(about)), sentence, advice, tuple(long))]

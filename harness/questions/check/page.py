@@ -1,8 +1,9 @@
-"""The health of a golden set: a page in the terminal, the whole of it in Markdown or JSON."""
+"""The report of the check: a page in the terminal, all of it in Markdown or JSON."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from harness.cli.say import wrapped
 from harness.errors import StoreError
-from harness.questions.check import Finding, Look, counted
+from harness.questions.check import CheckResult, Finding, counted
 
 _IDS_SHOWN = 10
 _DETAILS_SHOWN = 3
@@ -18,18 +19,18 @@ _NAME_COLUMNS = 13
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that was looked at, in the order in which it is shown. ``name``: of the golden file."""
+class CheckReport:
+    """All checks in the order in which they are shown. ``name``: of the golden file."""
 
     name: str
     questions: int
     documents: int
-    looks: tuple[Look, ...]
+    results: tuple[CheckResult, ...]
 
     @property
     def findings(self) -> list[Finding]:
-        """Serious ones first, else in the order of the looks."""
-        found = [finding for look in self.looks for finding in look.findings]
+        """Serious ones first, otherwise in the order of the checks."""
+        found = [finding for result in self.results for finding in result.findings]
         return sorted(found, key=lambda finding: finding.severity != "serious")
 
     @property
@@ -38,15 +39,15 @@ class Report:
         return sum(finding.severity == "serious" for finding in self.findings)
 
 
-def in_lines(report: Report) -> Iterator[str]:
+def in_lines(report: CheckReport) -> Iterator[str]:
     """For the terminal: a line for each figure, then the findings, each with its first ten questions."""
     yield _title(report)
     yield ""
-    for look in report.looks:
-        yield from wrapped(look.fact, f"{look.name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
+    for result in report.results:
+        yield from wrapped(result.fact, f"{result.name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
     yield ""
     if not report.findings:
-        yield "Nothing to mend."
+        yield "Nothing to fix."
     for i, finding in enumerate(report.findings):
         yield from [""] * bool(i)
         yield from _in_lines(finding)
@@ -70,18 +71,19 @@ def _ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_IDS_SHOWN]) + more
 
 
-def _title(report: Report) -> str:
-    about = f"{counted(report.questions, 'question', 'questions')}, {counted(report.documents, 'document', 'documents')}"
+def _title(report: CheckReport) -> str:
+    documents = counted(report.documents, "document", "documents")
+    about = f"{counted(report.questions, 'question', 'questions')}, {documents}"
     serious, others = report.serious, len(report.findings) - report.serious
     found = [counted(serious, "serious finding", "serious findings")] * bool(serious)
     found += [counted(others, "note", "notes")] * bool(others)
     return f"{report.name}: {about}; {' and '.join(found) or 'nothing found'}"
 
 
-def in_markdown(report: Report) -> str:
+def in_markdown(report: CheckReport) -> str:
     """The whole report, with every question id and every detail."""
-    lines = ["# Health of a golden set", "", _title(report), "", "| looked at | found |", "|---|---|"]
-    lines += [f"| {look.name} | {_cell(look.fact)} |" for look in report.looks]
+    lines = ["# Health of a golden set", "", _title(report), "", "| check | result |", "|---|---|"]
+    lines += [f"| {result.name} | {_cell(result.fact)} |" for result in report.results]
     for finding in report.findings:
         lines += [
             "",
@@ -94,7 +96,9 @@ def in_markdown(report: Report) -> str:
             ids = ", ".join(f"`{i}`" for i in finding.question_ids)
             lines += ["", f"Questions ({len(finding.question_ids):,}): {ids}"]
         if finding.details:
-            fence = "`" * max(3, 1 + max(_longest_run(detail) for detail in finding.details))
+            # What stands in a document must not end the block that shows it.
+            longest = max(len(run) for run in re.findall("`*", "\n".join(finding.details)))
+            fence = "`" * max(3, 1 + longest)
             lines += [
                 "",
                 f"{fence}text",
@@ -102,15 +106,6 @@ def in_markdown(report: Report) -> str:
                 fence,
             ]
     return "\n".join(lines) + "\n"
-
-
-def _longest_run(text: str) -> int:
-    """Of backticks: what stands in a document must not end the block that shows it."""
-    longest = run = 0
-    for char in text:
-        run = run + 1 if char == "`" else 0
-        longest = max(longest, run)
-    return longest
 
 
 def _cell(text: str) -> str:
@@ -122,20 +117,20 @@ def _plain(text: str) -> str:
     return "".join("\\" + char if char in "\\`*_<>[]#" else char for char in text)
 
 
-def in_json(report: Report) -> dict[str, Any]:
+def in_json(report: CheckReport) -> dict[str, Any]:
     """The same as plain values, so that no script parses English."""
     return {
         "name": report.name,
         "questions": report.questions,
         "documents": report.documents,
         "serious": report.serious,
-        "figures": {look.name: look.fact for look in report.looks},
+        "figures": {result.name: result.fact for result in report.results},
         "findings": [asdict(finding) for finding in report.findings],
     }
 
 
-def write(report: Report, path: Path) -> None:
-    """Writes the report: JSON where the name ends so, else Markdown. Raises ``StoreError`` when the disk refuses."""
+def write(report: CheckReport, path: Path) -> None:
+    """Writes the report, as JSON to a ``.json`` file, otherwise as Markdown. Raises ``StoreError``."""
     is_json = path.suffix.lower() == ".json"
     text = (
         json.dumps(in_json(report), indent=1, ensure_ascii=False) + "\n" if is_json else in_markdown(report)

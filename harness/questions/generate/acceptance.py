@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.golden.lines import whole
+from harness.golden.jsonl import whole
 from harness.questions.generate import Accepted, Excerpt, Passage, Rejection
-from harness.questions.generate.objections import echo_of, is_order, objection_to
-from harness.questions.generate.quoting import evidence_of
+from harness.questions.generate.excerpts import evidence_of
+from harness.questions.generate.validation import echo_of, is_order, objection_to
 from harness.records import Document, Evidence
 from harness.text.words import overlap, size
 
@@ -27,14 +27,16 @@ def accept(
     language: str = "english",
     instructions: str = "",
 ) -> Accepted | Rejection:
-    """What becomes of ``reply``: ``{"answerable": bool, "question": str, "quotes": [str, ...]}``, other keys aside.
+    """The question in ``reply``, or why it is rejected.
 
-    A passage of two excerpts needs a quote from each, one of a single excerpt needs one or more. ``documents`` by id. ``language`` of
-    the documents, for ``harness.text.words.overlap``. ``instructions``: what the model was told (the prompt without the passage); a question
-    that repeats ten words of it in a row is rejected. Never raises for anything that a model can write.
+    A passage of two excerpts needs a quote from each, one of a single excerpt needs one or more.
+    ``documents`` by id. ``language`` of the documents, for ``harness.text.words.overlap``.
+    ``instructions``: what the model was told (the prompt without the passage); a question that repeats ten
+    words of it in a row is rejected. Never raises for anything that a model can write.
 
-    Kinds of rejection: ``not_answerable`` (the only final one), ``malformed``, ``no_question``, ``too_long``, ``injection``,
-    ``mentions_passage``, ``quote_not_found``, ``quote_too_short``, ``quote_too_long``, ``quotes_in_one_place``, ``quotes_itself``.
+    Kinds of rejection: ``not_answerable`` (the only final one), ``malformed``, ``no_question``, ``too_long``,
+    ``injection``, ``mentions_passage``, ``quote_not_found``, ``quote_too_short``, ``quote_too_long``,
+    ``quotes_in_one_place``, ``quotes_itself``.
     """
     given = _fields(reply)
     if isinstance(given, Rejection):
@@ -73,7 +75,7 @@ def _fields(reply: Any) -> tuple[str, list[str]] | Rejection:
         )
     if not 1 <= len(quotes) <= _MOST_QUOTES:
         return Rejection("malformed", f"There are {len(quotes)} quotes; one to {_MOST_QUOTES} are expected.")
-    question, quotes = whole(question), whole(quotes)  # half characters could neither be sent nor saved
+    question, quotes = whole(question), whole(quotes)  # lone surrogates could neither be sent nor saved
     return " ".join(question.split()), quotes
 
 
@@ -92,11 +94,11 @@ def _evidence(
             "quotes_in_one_place",
             "The quotes all come from one of the two passages. Ask what needs both, and quote from each.",
         )
-    kept: list[tuple[int, Evidence]] = []
+    outer: list[tuple[int, Evidence]] = []
     for at, each in sorted(found, key=lambda entry: _length(entry[1]), reverse=True):
-        if not any(_is_inside(each, other) for _, other in kept):
-            kept.append((at, each))
-    own = [each for _, each in sorted(kept, key=lambda entry: (entry[0], entry[1].start))]
+        if not any(_is_inside(each, other) for _, other in outer):
+            outer.append((at, each))
+    own = [each for _, each in sorted(outer, key=lambda entry: (entry[0], entry[1].start))]
     return tuple(_without(each, own) for each in own)
 
 
@@ -120,7 +122,8 @@ def _placed(
             return _too_long(shown, evidence, excerpt) or (at, evidence)
     return Rejection(
         "quote_not_found",
-        f"The quote {shown} does not stand in the passage. Copy the words exactly, character by character, without leaving any out.",
+        f"The quote {shown} does not stand in the passage. Copy the words exactly, "
+        "character by character, without leaving any out.",
     )
 
 

@@ -1,25 +1,27 @@
 """The Message Batches API: half the price, answers within a day, and no batch that is paid for twice.
 
-What is about to be sent stands in a journal before it is sent, and the batch's id before it is waited for. A start that finds a batch
-without an id looks it up among the account's batches: every custom id begins with a word that only that batch has.
+A batch is noted in a journal before it is sent, and its id before it is waited for. A run that finds a batch
+without an id looks it up among the account's batches: its custom ids begin with a word of its own.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ModelError
 from harness.files.journal import Journal
+from harness.questions.generate import Request
 from harness.questions.generate.client import ClaudeClient, StoppedError, reply_of
 from harness.questions.generate.ledger import Ledger
 from harness.questions.generate.money import Price
-from harness.questions.generate.prompt import Request
 
 if TYPE_CHECKING:
+    from anthropic import Anthropic
     from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 
 # The API takes 100,000 requests and 256 MB in one batch.
@@ -28,8 +30,12 @@ _KEY_DIGITS = 40
 _CLOCKS_DIFFER = timedelta(hours=1)
 
 
+class _LostBatchError(Exception):
+    """A batch was sent and no answer came: it may exist."""
+
+
 @dataclass
-class Sent:
+class SentBatch:
     """A batch of ours. ``word`` begins all its custom ids; ``batch_id`` is empty until it is known."""
 
     word: str
@@ -39,9 +45,9 @@ class Sent:
     batch_id: str = ""
 
 
-def unfinished(journal: Journal) -> list[Sent]:
+def unfinished(journal: Journal) -> list[SentBatch]:
     """Batches that were sent, or were about to be, and whose answers are not all in the ledger."""
-    sent: dict[str, Sent] = {}
+    sent: dict[str, SentBatch] = {}
     for item in journal.items():
         if "requests" in item:
             sent[item["word"]] = _sent(item)
@@ -54,9 +60,9 @@ def unfinished(journal: Journal) -> list[Sent]:
 
 @dataclass
 class Batches:
-    """Batches through ``client``, remembered in ``journal`` (held by the caller), their answers put into ``ledger``.
+    """Batches through ``client``, noted in ``journal`` (locked by the caller), answered into ``ledger``.
 
-    ``poll``: seconds between two looks. ``on_poll`` is told the batch's id, and how many of its requests are done, of how many.
+    ``poll``: seconds between two requests. ``on_poll`` gets the batch's id, requests done, and all requests.
     """
 
     client: ClaudeClient
@@ -67,8 +73,8 @@ class Batches:
     model: str
     failed: dict[str, str] = field(default_factory=dict)
 
-    def attach(self, sent: Sent) -> bool:
-        """Waits for a batch of an earlier run and keeps its answers; False when it never reached the API."""
+    def attach(self, sent: SentBatch) -> bool:
+        """Waits for a batch of an earlier run and caches its answers; False when it never reached the API."""
         if not sent.batch_id:
             sent.batch_id = self._found(sent)
             if not sent.batch_id:
@@ -79,30 +85,37 @@ class Batches:
         return True
 
     def run(self, requests: Sequence[Request], price: Price) -> None:
-        """Sends ``requests`` as one batch, waits for it, and puts its answers into the ledger. Some may have failed: see ``failed``."""
-        sent = Sent(secrets.token_hex(6), datetime.now(UTC), {}, price)
+        """Sends ``requests`` as one batch; its answers go to the ledger, the others to ``failed``."""
+        sent = SentBatch(secrets.token_hex(6), datetime.now(UTC), {}, price)
         sent.requests = {f"{sent.word}-{request.key[:_KEY_DIGITS]}": request for request in requests}
         self.journal.append(_item(sent))
         sent.batch_id = self._create(sent)
         self.journal.append({"word": sent.word, "batch_id": sent.batch_id})
         self._collect(sent)
 
-    def _create(self, sent: Sent) -> str:
+    def _create(self, sent: SentBatch) -> str:
+        """The id of the new batch. After a lost try, which may have made one, it is looked for first."""
         rows: Any = [{"custom_id": name, "params": request.body} for name, request in sent.requests.items()]
-        is_sent = False
 
-        def create() -> str:
-            # An answer that got lost may have left a batch behind.
-            found = self._found(sent) if is_sent else ""
-            return found or str(self.client.sdk.messages.batches.create(requests=rows).id)
+        def create(sdk: Anthropic) -> MessageBatch:
+            return sdk.messages.batches.create(requests=rows)
 
-        def on_lost(_reason: str) -> None:
-            nonlocal is_sent
-            is_sent = True
+        def on_lost(reason: str) -> None:
+            raise _LostBatchError(reason)
 
-        return str(self.client.patiently(create, self.model, on_lost))
+        reason = ""
+        for _ in range(self.client.retries + 1):
+            try:
+                return str(self.client.call(create, self.model, on_lost).id)
+            except _LostBatchError as error:
+                reason = str(error)
+            if found := self._found(sent):
+                return found
+        raise ModelError(
+            f"The batch could not be sent: {reason}. The same command tries again.", model=self.model
+        )
 
-    def _collect(self, sent: Sent) -> None:
+    def _collect(self, sent: SentBatch) -> None:
         self._wait(sent.batch_id)
         for row in self._rows(sent.batch_id):
             request = sent.requests.get(row.custom_id)
@@ -116,9 +129,10 @@ class Batches:
             self.ledger.record(request, reply_of(result.message, request.model), price, batch=True)
             self.failed.pop(request.key, None)
         elif result.type == "errored" and result.error.error.type == "invalid_request_error":
+            said = " ".join(result.error.error.message.split())[:200].rstrip(".")
             raise ModelError(
-                f"The API refused a request of the batch: {' '.join(result.error.error.message.split())[:200].rstrip('.')}. Correct that; "
-                "everything answered so far is kept.",
+                f"The API refused a request of the batch: {said}. Correct the setting that it names; "
+                "all answers so far are cached.",
                 model=self.model,
             )
         else:
@@ -127,22 +141,23 @@ class Batches:
     def _wait(self, batch_id: str) -> None:
         """Until the batch has ended, however long it takes."""
         while True:
-            batch = self._call(lambda: self.client.sdk.messages.batches.retrieve(batch_id))
+            batch = self._call(lambda sdk: sdk.messages.batches.retrieve(batch_id))
             counts = batch.request_counts
             total = sum(counts.model_dump().values())
             self.on_poll(batch_id, total - counts.processing, total)
             if batch.processing_status == "ended":
                 return
-            if self.client.pace.stopped.wait(self.poll):
+            if self.client.stopped.wait(self.poll):
                 raise StoppedError
 
     def _rows(self, batch_id: str) -> Iterator[MessageBatchIndividualResponse]:
-        yield from self._call(lambda: list(self.client.sdk.messages.batches.results(batch_id)))
+        yield from self._call(lambda sdk: list(sdk.messages.batches.results(batch_id)))
 
-    def _found(self, sent: Sent) -> str:
+    def _found(self, sent: SentBatch) -> str:
         """The id of the batch on the account that has ``sent``'s custom ids, or nothing."""
         known = {item["batch_id"] for item in self.journal.items() if "batch_id" in item}
-        for batch in self._call(lambda: list(self._since(sent.at - _CLOCKS_DIFFER))):
+        since = sent.at - _CLOCKS_DIFFER
+        for batch in self._call(lambda sdk: list(_newer(sdk.messages.batches.list(limit=100), since))):
             total = sum(batch.request_counts.model_dump().values())
             if batch.id in known or total != len(sent.requests):
                 continue
@@ -151,21 +166,19 @@ class Batches:
                 return str(batch.id)
         return ""
 
-    def _since(self, moment: datetime) -> Iterator[MessageBatch]:
-        for batch in self.client.sdk.messages.batches.list(limit=100):  # the newest first
-            if batch.created_at < moment:
-                return
-            yield batch
+    def _call(self, call: Callable[[Anthropic], Any]) -> Any:
+        return self.client.call(call, self.model)
 
-    def _call(self, call: Callable[[], Any]) -> Any:
-        return self.client.patiently(call, self.model, lambda _reason: None)
-
-    def _over(self, sent: Sent) -> None:
+    def _over(self, sent: SentBatch) -> None:
         self.journal.append({"word": sent.word, "over": True})
 
 
-def _item(sent: Sent) -> dict[str, Any]:
-    """Enough to put the answers into the ledger, whatever the settings are by then; bodies are not needed for that."""
+def _newer(newest_first: Iterable[MessageBatch], moment: datetime) -> Iterator[MessageBatch]:
+    return takewhile(lambda batch: batch.created_at >= moment, newest_first)
+
+
+def _item(sent: SentBatch) -> dict[str, Any]:
+    """What is needed to put the answers into the ledger, whatever the settings are by then."""
     some = next(iter(sent.requests.values()))
     return {
         "word": sent.word,
@@ -178,9 +191,9 @@ def _item(sent: Sent) -> dict[str, Any]:
     }
 
 
-def _sent(item: dict[str, Any]) -> Sent:
+def _sent(item: dict[str, Any]) -> SentBatch:
     body = {"model": item["model"], "max_tokens": item["max_tokens"]}
     requests = {
         name: Request(body, passage, item["prompt"], key) for name, (key, passage) in item["requests"].items()
     }
-    return Sent(item["word"], datetime.fromisoformat(item["at"]), requests, Price(*item["price"]))
+    return SentBatch(item["word"], datetime.fromisoformat(item["at"]), requests, Price(*item["price"]))

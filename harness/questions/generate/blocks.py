@@ -1,6 +1,6 @@
-"""A document's text as blocks in order: paragraphs and code, each with the headings that it stands under.
+"""A document's text as blocks in order: paragraphs and code, each with the headings above it.
 
-Markdown, reStructuredText, wikitext and plain text are told apart line by line and not by the file's name: names lie.
+Markdown, reStructuredText, wikitext and plain text are told apart line by line and not by the file's name.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from harness.questions.generate.html_blocks import html_blocks, is_html
-from harness.questions.generate.outline import Outline
+from harness.questions.generate.markup import Outline, html_blocks, is_html
 from harness.records import Document
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
@@ -31,8 +30,8 @@ _TITLE_CHARACTERS = 120
 Kind = Literal["text", "code"]
 
 
-class Block(NamedTuple):
-    """``text[start:end]``, without white space at its ends; ``path`` are the headings above it, the outermost first.
+class TextBlock(NamedTuple):
+    """``text[start:end]`` without white space at its ends, and the headings above it, outermost first.
 
     ``section``: where its innermost heading begins if nothing else stands between the two, else ``start``.
     """
@@ -44,11 +43,11 @@ class Block(NamedTuple):
     section: int
 
 
-def blocks_of(document: Document) -> Iterator[Block]:
+def blocks_of(document: Document) -> Iterator[TextBlock]:
     """The blocks of ``document``; headings, rules, front matter and directives are none."""
     if is_html(document):
         for start, end, path, section in html_blocks(document.text):
-            yield Block(start, end, "text", path, section)
+            yield TextBlock(start, end, "text", path, section)
     else:
         yield from _Lines(document.text).blocks()
 
@@ -65,7 +64,7 @@ class _Lines:
         self._outline = Outline()
         self._section: int | None = None
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[TextBlock]:
         at, first = 0, 0  # the lines from ``first`` to ``at`` are a paragraph that may go on
         while at < len(self._lines):
             fence = _FENCE.match(self._lines[at])
@@ -125,7 +124,7 @@ class _Lines:
             self._outline.enter_underlined(title.strip(), under.strip()[0] * (taken - 1))
         return taken
 
-    def _paragraph(self, first: int, end: int) -> Iterator[Block]:
+    def _paragraph(self, first: int, end: int) -> Iterator[TextBlock]:
         if first == end or (
             _DIRECTIVE.match(self._lines[first]) and not _SPOKEN_DIRECTIVE.match(self._lines[first])
         ):
@@ -138,14 +137,14 @@ class _Lines:
         else:
             yield self._block(first, end, "text")
 
-    def _block(self, first: int, end: int, kind: Kind) -> Block:
+    def _block(self, first: int, end: int, kind: Kind) -> TextBlock:
         line = self._lines[first]
         last = end - 1
         while last > first and not self._lines[last]:
             last -= 1
         start = self._starts[first] + len(line) - len(line.lstrip())
         section, self._section = self._section, None
-        return Block(
+        return TextBlock(
             start,
             self._starts[last] + len(self._lines[last]),
             kind,

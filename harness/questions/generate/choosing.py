@@ -13,24 +13,44 @@ import numpy as np
 
 from harness.errors import SettingError
 from harness.questions.generate import Excerpt, Passage
-from harness.questions.generate.combining import Partners
-from harness.questions.generate.copies import with_copies
+from harness.questions.generate.excerpts import Partners, uniform, with_copies
 from harness.questions.generate.paragraphs import excerpts_of
-from harness.questions.generate.turns import turns, uniform
-from harness.records import Document
+from harness.records import Document, FloatArray, IntArray
 from harness.text.words import size
 
 
-class Choice:
+def stratified_order(
+    doc_ids: Sequence[str], counts: IntArray, weights: FloatArray, seed: int, *, evenly: bool
+) -> IntArray:
+    """Positions of documents, ``counts[d]`` times each, in an order stratified by weight.
+
+    Document ``d`` comes at the times ``(j + u) / weights[d]``, ``u`` uniform in [0, 1) from the seed and its
+    id (systematic sampling: within one turn of its share at any time, and long files first only by chance).
+    ``evenly``: nobody has a third turn before everybody had one. A weight of 0 has no stratified_order.
+    """
+    held = np.flatnonzero((counts > 0) & (weights > 0))
+    if not len(held):
+        return np.zeros(0, np.int64)
+    offsets = np.array([uniform(seed, doc_ids[at]) for at in held.tolist()])
+    document = np.repeat(held, counts[held])
+    turn = np.arange(len(document)) - np.repeat(np.cumsum(counts[held]) - counts[held], counts[held])
+    with np.errstate(over="ignore"):  # hardly any weight: at the very end
+        times = (turn + np.repeat(offsets, counts[held])) / weights[document]
+    waits = np.where(turn >= 2, times[turn == 0].max(), 0.0) if evenly else np.zeros(len(times))
+    return document[np.lexsort((document, times, turn >= 2, np.maximum(times, waits)))]
+
+
+class PassageOrder:
     """Passages of ``documents`` in a fixed order that depends on them, ``seed`` and ``weights`` alone.
 
-    Asking for more passages never changes the first ones, and the order of ``documents`` does not matter. A file's share grows with the
-    square root of its text, and no file has a third turn before each had one. ``weights``: traffic by document id, which then decides
-    alone; documents without one have the smallest that is given, and those of weight 0 are left out. ``pairs``: share of any first
-    passages that have two excerpts, as far as the documents give them; more than the fifth that is wanted, since more of them fail.
+    Asking for more passages never changes the first ones, and the order of ``documents`` does not matter. A
+    file's share grows with the square root of its text, and no file has a third turn before each had one.
+    ``weights``: traffic by document id, which then decides alone; documents without one have the smallest
+    that is given, and those of weight 0 are left out. ``pairs``: share of any first passages that have two
+    excerpts, as far as the documents give them; more than the fifth that is wanted, since more of them fail.
 
-    Of excerpts that are copies of each other, one is asked about; the others come last, and those that are the same word for word never.
-    Raises ``SettingError`` for a share outside [0, 1].
+    Of excerpts that are copies of each other, one is asked about; the others come last, and those that are
+    the same word for word never. Raises ``SettingError`` for a share outside [0, 1].
     """
 
     def __init__(
@@ -56,15 +76,6 @@ class Choice:
     def excerpts(self) -> Sequence[Excerpt]:
         """All excerpts by document id and place: how many different passages there can be, about."""
         return self._excerpts
-
-    @property
-    def silent(self) -> list[str]:
-        """Ids of the documents that hold nothing to ask about."""
-        return [
-            document.doc_id
-            for document, count in zip(self._documents, self._counts, strict=True)
-            if not count
-        ]
 
     def first(self, n: int) -> list[Passage]:
         """The first ``n`` passages; fewer when the documents have no more."""
@@ -101,7 +112,7 @@ class Choice:
                 yield passage
 
     def _singles(self) -> Iterator[tuple[int, bool]]:
-        """Positions of excerpts in the order of their turns, and whether it is one of the copies that come last."""
+        """Positions of excerpts in order, and whether it is one of the copies that come last."""
         begins = np.cumsum(self._counts) - self._counts
         queues = [
             deque(sorted(range(begin, begin + count), key=self._chance))
@@ -143,7 +154,9 @@ class Choice:
         else:
             least = min((weight for weight in self._weights.values() if weight > 0), default=1.0)
             shares = np.array([self._weights.get(doc_id, least) for doc_id in doc_ids], np.float64)
-        yield from turns(doc_ids, self._counts, shares, self._seed, evenly=self._weights is None).tolist()
+        yield from stratified_order(
+            doc_ids, self._counts, shares, self._seed, evenly=self._weights is None
+        ).tolist()
 
 
 def _same(excerpt: Excerpt) -> str:

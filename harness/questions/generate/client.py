@@ -1,122 +1,173 @@
-"""The API as this program needs it: one request in, one reply out, with patience for what passes."""
+"""The Claude API: one request in, one reply out, and a message for every kind of failure."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.errors import ModelError
-from harness.questions.generate.failures import Failure, failure_of
+from harness.questions.generate import Request
 from harness.questions.generate.ledger import Reply
-from harness.questions.generate.pace import Pace
-from harness.questions.generate.prompt import Request
 
 if TYPE_CHECKING:
     import anthropic
 
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_CACHED = "All answers so far are cached; the same command continues from here."
+_NOT_CLAUDE = (
+    "The server is not the Claude API: its reply has no content or no usage. "
+    "Check generator.base_url and ANTHROPIC_BASE_URL."
+)
+_LATER = "Try again later; status.claude.com reports outages."
+# By HTTP status: what happened, and what to do.
+_STATUS = {
+    401: ("The API does not know the key", "Check ANTHROPIC_API_KEY."),
+    402: ("The account has no credit left", "Add credit at platform.claude.com, under Billing."),
+    403: ("The key may not use {model}", "Choose another generator.model or another workspace's key."),
+    404: ("There is no model {model}", "Check generator.model and generator.base_url."),
+    413: ("A request is too large", "Remove the document with the longest paragraphs."),
+    429: ("The rate limit is reached", "Lower generator.concurrency, or use generator.batch=true."),
+    529: ("The API is overloaded", _LATER),
+}
 
 
 class StoppedError(Exception):
-    """The user or another call has ended the run: nothing more is asked."""
+    """The user or a failed call ended the run: nothing more is asked."""
 
 
-class Client(Protocol):
-    """Something that answers requests."""
+class CallFailure(NamedTuple):
+    """A call that failed: a short reason, and a sentence of advice.
 
-    def ask(self, request: Request, on_lost: Callable[[str], None]) -> Reply:
-        """The reply to ``request``. ``on_lost`` is told of each try whose answer may have been paid for and did not come.
+    ``is_lost``: the answer may have been written and paid for, but did not arrive.
+    """
 
-        Raises ``ModelError`` for what does not pass, ``StoppedError`` when the run is ended meanwhile.
-        """
+    reason: str
+    advice: str
+    is_lost: bool = False
 
 
 def key_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """The credential as the SDK takes it. Raises ``ModelError`` when there is none: the SDK would say so only at the first call."""
+    """The credential as arguments of the SDK. Raises ``ModelError`` when there is none."""
     for name in _KEYS:
         value = environment.get(name, "").strip()
         if value and (not value.isascii() or any(map(str.isspace, value))):
-            raise ModelError(f"{name} holds a blank or a character that no key has. Copy the key again.")
+            raise ModelError(f"{name} contains a character that no key has. Copy the key again.")
         if value:
             return {name.removeprefix("ANTHROPIC_").lower(): value}
     raise ModelError(
-        "There is no key: ANTHROPIC_API_KEY is not set. Get one at platform.claude.com, then: export ANTHROPIC_API_KEY=..."
+        "There is no key: ANTHROPIC_API_KEY is not set. Get one at platform.claude.com, "
+        "then: export ANTHROPIC_API_KEY=..."
     )
 
 
 class ClaudeClient:
-    """Claude through the ``anthropic`` SDK. ``key`` is what ``key_of`` gives; it stands in no message.
+    """Claude through the ``anthropic`` SDK, which repeats failed calls. Safe for several threads.
 
-    ``timeout`` in seconds; ``retries``: further tries of a call that failed for a passing reason. May be used by several threads.
+    Parameters
+    ----------
+    key : the credential of ``key_of``; it appears in no message
+    stopped : when set, no further try is made
+    timeout : seconds to wait for an answer
+    retries : further tries after a rate limit, an overload, or a broken connection
     """
 
     def __init__(
         self,
         key: Mapping[str, str],
         *,
-        pace: Pace,
+        stopped: threading.Event,
         base_url: str | None = None,
         timeout: float = 60.0,
         retries: int = 6,
     ) -> None:
         import anthropic
 
-        self.pace = pace
-        self.retries = retries
+        self.stopped, self.retries = stopped, retries
         self._secrets = tuple(key.values())
-        # Retries are ours: the SDK's would neither slow down the other threads nor end with the run.
         credential: dict[str, Any] = dict(key)
-        self.sdk = anthropic.Anthropic(**credential, base_url=base_url, timeout=timeout, max_retries=0)
+        self.sdk = anthropic.Anthropic(**credential, base_url=base_url, timeout=timeout, max_retries=retries)
 
     def ask(self, request: Request, on_lost: Callable[[str], None]) -> Reply:
-        """The reply to ``request``; see ``Client``."""
-        raw = self.patiently(
-            lambda: self.sdk.messages.with_raw_response.create(**request.body), request.model, on_lost
-        )
-        reply = reply_of(raw.parse(), request.model)
-        self.pace.learn(raw.headers, reply.tokens_in, reply.tokens_out)
-        return reply
+        """The reply to ``request``.
 
-    def patiently(self, call: Callable[[], Any], model: str, on_lost: Callable[[str], None]) -> Any:
-        """What ``call`` gives, tried again while its failures are passing ones."""
+        ``on_lost`` is called for each try that may have been paid for and brought no answer. Raises
+        ``ModelError`` for a failure that stays, ``StoppedError`` when the run has ended.
+        """
+        message = self.call(lambda sdk: sdk.messages.create(**request.body), request.model, on_lost)
+        return reply_of(message, request.model)
+
+    def call(
+        self,
+        make: Callable[[anthropic.Anthropic], Any],
+        model: str,
+        on_lost: Callable[[str], None] = lambda _reason: None,
+    ) -> Any:
+        """What ``make`` returns, given the SDK; ``on_lost`` sees every try whose answer did not arrive."""
         import anthropic
 
-        attempt = 0
-        while True:
-            self.pace.wait()
-            if self.pace.stopped.is_set():
+        tries = 0
+
+        def watched(request: Any, send: Callable[[Any], Any]) -> Any:
+            nonlocal tries
+            if self.stopped.is_set():
                 raise StoppedError
+            tries += 1
             try:
-                return call()
-            except anthropic.APIError as error:
-                failure = failure_of(error, model)
-            self._after(failure, attempt, model, on_lost)
-            attempt += 1
+                return send(request)
+            except anthropic.APIConnectionError as error:
+                failed = error
+            failure = failure_of(failed, model)
+            if failure.is_lost:
+                on_lost(failure.reason)
+            raise failed
 
-    def _after(self, failure: Failure, attempt: int, model: str, on_lost: Callable[[str], None]) -> None:
-        """Waits for the next try, or ends the run. Raised outside of ``except``: a traceback must not lead to the request and its key."""
-        if failure.is_lost:
-            on_lost(failure.reason)
-        if not failure.is_passing or attempt >= self.retries:
-            sentence = failure.sentence(attempt + 1)
-            for secret in self._secrets:  # the API's own words may repeat the key
-                sentence = sentence.replace(secret, "...")
-            raise ModelError(sentence, model=model)
-        seconds = failure.seconds(attempt)
-        if failure.is_crowded:
-            self.pace.rest(seconds)
-        else:
-            self.pace.stopped.wait(seconds)
+        try:
+            return make(self.sdk.with_options(middleware=[watched]))
+        except anthropic.APIError as error:
+            reason, advice, _ = failure_of(error, model)
+        # Raised outside of ``except``: a traceback must not lead to the request and its key.
+        sentence = f"{reason}{f' after {tries} tries' if tries > 1 else ''}. {advice} {_CACHED}"
+        for secret in self._secrets:  # the API's own words may repeat the key
+            sentence = sentence.replace(secret, "...")
+        raise ModelError(sentence, model=model)
 
 
-def stop_event() -> threading.Event:
-    """What ends all waiting of a run."""
-    return threading.Event()
+def failure_of(error: anthropic.APIError, model: str) -> CallFailure:
+    """The failure behind an error of the SDK."""
+    import anthropic
+    import httpx2
+
+    if isinstance(error, anthropic.APITimeoutError):
+        is_sent = not isinstance(error.__cause__, (httpx2.ConnectTimeout, httpx2.PoolTimeout))
+        advice = "Raise generator.timeout, or lower generator.concurrency."
+        return CallFailure("No answer came in time", advice, is_lost=is_sent)
+    if isinstance(error, anthropic.APIConnectionError):
+        if isinstance(error.__cause__, httpx2.ConnectError):
+            advice = "Check the network, a proxy, and generator.base_url."
+            return CallFailure(f"No connection to {error.request.url.host}", advice)
+        advice = "Check the network or the proxy."
+        return CallFailure("The connection was cut before the answer came", advice, is_lost=True)
+    if isinstance(error, anthropic.APIStatusError):
+        return _by_status(error, model)
+    return CallFailure("The server is not the Claude API", "Check generator.base_url and ANTHROPIC_BASE_URL.")
+
+
+def _by_status(error: anthropic.APIStatusError, model: str) -> CallFailure:
+    # The API's own words on one line.
+    said = " ".join(str(error.api_message or error.message).split())[:200].rstrip(".")
+    status = error.status_code
+    is_unpaid = error.type == "billing_error" or "credit balance" in said.lower()
+    default = (f"The API refused the request ({status}): {said}", "Correct the setting that it names.")
+    if status >= 500 or status in {408, 409}:
+        default = (f"The API failed ({status})", _LATER)
+    known = _STATUS.get(402 if is_unpaid else status)
+    reason, advice = (f"{known[0].format(model=model)} ({status})", known[1]) if known else default
+    return CallFailure(reason, advice)
 
 
 def reply_of(message: anthropic.types.Message, model: str) -> Reply:
-    """A message of the SDK as a reply. Raises ``ModelError`` for anything else that a gateway may have sent."""
+    """A message of the SDK as a reply. Raises ``ModelError`` for anything else that a gateway may send."""
     try:
         text = "".join(block.text for block in message.content if block.type == "text")
         usage = message.usage
@@ -124,8 +175,4 @@ def reply_of(message: anthropic.types.Message, model: str) -> Reply:
         tokens_in, tokens_out = int(usage.input_tokens) + cached, int(usage.output_tokens)
         return Reply(text, str(message.stop_reason), tokens_in, tokens_out, str(message.id))
     except (AttributeError, TypeError):
-        raise ModelError(
-            "What answers is not the Claude API: a reply has no content or no usage. Check generator.base_url and "
-            "ANTHROPIC_BASE_URL.",
-            model=model,
-        ) from None
+        raise ModelError(_NOT_CLAUDE, model=model) from None

@@ -1,20 +1,29 @@
-"""Every answer that was paid for, by the request that it answers: nothing is asked twice."""
+"""The files beside a golden set: every answer that was paid for, and what the set was made from."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.errors import InputError
+from harness.files.atomic import read_json, write_json
 from harness.files.journal import Journal
+from harness.questions.generate import Prompt, Request
 from harness.questions.generate.money import Price
-from harness.questions.generate.prompt import Request
+
+_RECIPE = ("model", "prompt", "seed", "corpus")
 
 
 class Reply(NamedTuple):
-    """What came back for one call. ``stop``: why the answer ended, in the API's word (``end_turn``, ``max_tokens``, ``refusal``, ...)."""
+    """The reply to one call.
+
+    ``stop``: the API's stop reason (``end_turn``, ``max_tokens``, ``refusal``, ...).
+    """
 
     text: str
     stop: str
@@ -23,18 +32,18 @@ class Reply(NamedTuple):
     message_id: str
 
 
-class Answer(NamedTuple):
-    """An answer out of the ledger."""
+class CachedAnswer(NamedTuple):
+    """An answer from the ledger."""
 
     text: str
     stop: str
 
 
 class Ledger:
-    """The answers in ``journal``, which is held by the caller (``journal.locked``). May be used by several threads.
+    """The answers in ``journal``, which the caller has locked. Safe for several threads.
 
-    A request that was answered twice (asked again after a kill) keeps its first answer. ``spent``: dollars of the whole ledger;
-    ``calls_now`` and ``dollars_now``: of the answers that this object recorded.
+    Of two answers to one request (asked again after a kill) the first counts. ``spent``: dollars of the whole
+    ledger; ``calls_now`` and ``dollars_now``: of the answers that this object recorded.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -48,12 +57,15 @@ class Ledger:
         for item in journal.items():
             self._take(item)
 
-    def answer(self, request: Request) -> Answer | None:
-        """The answer to ``request``, or None. One that was cut off by a smaller limit than today's does not count."""
+    def answer(self, request: Request) -> CachedAnswer | None:
+        """The answer to ``request``, or None.
+
+        One that was cut off by a smaller limit than today's does not count.
+        """
         item = self._answers.get(request.key)
         if item is None or (item["stop"] == "max_tokens" and item["max_tokens"] < request.max_tokens):
             return None
-        return Answer(item["text"], item["stop"])
+        return CachedAnswer(item["text"], item["stop"])
 
     def record(self, request: Request, reply: Reply, price: Price, *, batch: bool = False) -> float:
         """Puts an answer on the disk, then gives what it cost in dollars."""
@@ -74,14 +86,14 @@ class Ledger:
         return dollars
 
     def record_lost(self, request: Request, reason: str, at_most: float) -> None:
-        """A call whose answer never came; it may have been paid for, ``at_most`` so many dollars."""
+        """A call whose answer never came; it may have cost up to ``at_most`` dollars."""
         self._append(self._about(request) | {"lost": reason, "at_most": round(at_most, 9)})
 
     def record_saved(self, answers: int, dollars: float) -> None:
-        """So many answers of earlier runs were used again, which cost so much then."""
+        """How many answers of earlier runs were used again, and what they cost then."""
         self._append({"at": _now(), "saved": round(dollars, 9), "answers": answers})
 
-    def kept(self, passages: Iterable[str], prompt: str, model: str) -> tuple[int, float]:
+    def cached(self, passages: Iterable[str], prompt: str, model: str) -> tuple[int, float]:
         """How many answers there are about these passages, and what they cost."""
         costs = [cost for passage in passages for cost in self._by_passage.get((passage, prompt, model), ())]
         return len(costs), sum(costs)
@@ -114,3 +126,46 @@ class Ledger:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def beside(golden: Path, what: str) -> Path:
+    """The file of ``what`` beside a golden set: ``golden.ledger.jsonl`` beside ``golden.jsonl``."""
+    suffix = ".json" if what == "about" else ".jsonl"
+    return golden.with_name(f"{golden.stem}.{what}{suffix}")
+
+
+def ledgers_at(given: Path) -> list[Path]:
+    """The ledgers in a folder, of a golden set, or the file itself.
+
+    Raises ``InputError`` where there is none.
+    """
+    if given.is_dir():
+        found = sorted(given.rglob("*.ledger.jsonl"))
+    else:
+        own = given if given.name.endswith(".ledger.jsonl") else beside(given, "ledger")
+        found = [own] if own.is_file() else []
+    if not found:
+        raise InputError(
+            f"There is no ledger at {given}: no questions were written there "
+            "by python -m harness.golden.generate.",
+            path=given,
+        )
+    return found
+
+
+def write_about(golden: Path, prompt: Prompt, made: Mapping[str, Any]) -> None:
+    """Writes ``made`` (model, prompt, seed, corpus and counts) to the file beside ``golden``.
+
+    It replaces the entry with the same recipe. The words of every prompt stand under its digest. Raises
+    ``StoreError``.
+    """
+    path = beside(golden, "about")
+    about: dict[str, Any] = {"made": [], "prompts": {}}
+    with suppress(OSError, ValueError):  # none yet, or damaged: it only describes
+        found = read_json(path)
+        about = {"made": list(found["made"]), "prompts": dict(found["prompts"])}
+    recipe = [made[key] for key in _RECIPE]
+    about["made"] = [entry for entry in about["made"] if [entry.get(key) for key in _RECIPE] != recipe]
+    about["made"].append(dict(made))
+    about["prompts"][prompt.digest] = {"system": prompt.system, **prompt.templates}
+    write_json(path, about)

@@ -1,4 +1,4 @@
-"""What calls cost: the table of prices, an estimate before, a bound that no call exceeds, and a budget that holds."""
+"""What calls cost: prices, an estimate, an upper bound for each call, and a budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from harness.errors import SettingError
 from harness.paths import conf_folder
-from harness.questions.generate.prompt import Request
+from harness.questions.generate import Request
 
 _MILLION = 1_000_000
 # The form of the answer is put before the request as text of the API's own.
@@ -22,7 +22,7 @@ _OTHER_CHARS_PER_TOKEN = 2.7
 
 
 class Price(NamedTuple):
-    """Dollars per million tokens read and written (for a batch: already less), the day of the table, and characters a token has on average."""
+    """Dollars per million tokens (a batch's discount included), the table's date, characters per token."""
 
     dollars_in: float
     dollars_out: float
@@ -65,7 +65,10 @@ def estimate(requests: Sequence[Request], price: Price) -> Estimate:
 def price_of(
     model: str, *, price_in: float | None = None, price_out: float | None = None, batch: bool = False
 ) -> Price:
-    """The price of ``model`` by ``conf/prices.yaml``, or as given. Raises ``SettingError`` where neither says it."""
+    """The price of ``model`` by ``conf/prices.yaml``, or as given.
+
+    Raises ``SettingError`` where neither says it.
+    """
     table = OmegaConf.load(conf_folder() / "prices.yaml")
     listed = table.models.get(model) or table.models.get(re.sub(r"-\d{8}$", "", model))
     if (price_in is None) != (price_out is None):
@@ -76,8 +79,8 @@ def price_of(
     if listed is None and price_in is None:
         known = ", ".join(sorted(map(str, table.models)))
         raise SettingError(
-            f"generator.model is {model}, and conf/prices.yaml has no price for it (it has: {known}). Give generator.price_in=DOLLARS "
-            "and generator.price_out=DOLLARS, per million tokens.",
+            f"generator.model is {model}, and conf/prices.yaml has no price for it (it has: {known}). "
+            "Give generator.price_in=DOLLARS and generator.price_out=DOLLARS, per million tokens.",
             key="generator.model",
         )
     chars = float(listed.chars_per_token) if listed else _OTHER_CHARS_PER_TOKEN
@@ -93,7 +96,9 @@ class BudgetReachedError(SettingError):
 
 
 class Budget:
-    """Dollars that may be spent, ``spent`` before included; ``limit`` None is no limit. May be used by several threads.
+    """Dollars that may be spent, ``spent`` before included; ``limit`` None is no limit.
+
+    May be used by several threads.
 
     What is in flight counts at its worst: the limit holds whatever comes back.
     """
@@ -110,7 +115,7 @@ class Budget:
         return self.limit is None or self.spent + self._in_flight + dollars <= self.limit
 
     def reserve(self, dollars: float) -> None:
-        """Counts a call that is about to be made; waits for calls in flight where they decide whether it fits.
+        """Reserves the cost of a call; waits for running calls where they decide whether it fits.
 
         Raises ``BudgetReachedError`` when it does not fit.
         """
@@ -132,8 +137,9 @@ class Budget:
 
     def _reached(self, dollars: float) -> str:
         return (
-            f"generator.budget_usd is {self.limit:g}; this set has cost ${self.spent:.4f} so far, and the next call could cost up to "
-            f"${dollars:.4f}. Everything answered is kept; raise generator.budget_usd to go on from here."
+            f"generator.budget_usd is {self.limit:g}; this set has cost ${self.spent:.4f} so far, "
+            f"and the next call could cost up to ${dollars:.4f}. "
+            "All answers so far are cached; raise generator.budget_usd to continue."
         )
 
 

@@ -1,8 +1,9 @@
-"""Documents into excerpts of natural length: whole paragraphs, short neighbours joined, very long ones cut at sentence ends.
+"""Documents into excerpts of natural length: paragraphs, joined if short, cut at sentences if long.
 
-Sizes are characters that a reader sees; those of Chinese, Japanese and others without blanks count twice. An excerpt has at least 160 (one
-full sentence or two: with less, a question can only repeat it) and at most 1,600 (250 words, about half a page: with more, the model
-asks about the beginning). It never knows the sizes that chunkers will use.
+Sizes are characters that a reader sees; those of Chinese, Japanese and others without blanks count twice. An
+excerpt has at least 160 (one full sentence or two: with less, a question can only repeat it) and at most
+1,600 (250 words, about half a page: with more, the model asks about the beginning). It never knows the sizes
+that chunkers will use.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.questions.generate import Excerpt
-from harness.questions.generate.blocks import Block, blocks_of
-from harness.questions.generate.prose import prose_size, worth
-from harness.questions.generate.sentences import cut
+from harness.questions.generate.blocks import TextBlock, blocks_of
+from harness.questions.generate.prose import cut, prose_size, worth
 from harness.records import Document
 from harness.text.words import size
 
@@ -26,12 +26,12 @@ _JOINED = 400  # neighbours are joined until there is so much
 _CUT = 1100  # pieces of a long paragraph
 _MOST = 1600
 _PROSE = 0.5  # share of an excerpt that is prose; the rest is code and numbers between it
-_REPEATED = 5  # a text in so many documents, or in half the square root of their number if that is more, is boilerplate
+_REPEATED = 5  # a text in so many documents (or half the square root of their number) is boilerplate
 _REPEATED_CHARACTERS = 30
 _DIGIT = re.compile(r"\d+")
 
 
-class _Piece(NamedTuple):
+class _Paragraph(NamedTuple):
     """A part of a document: of size ``size`` when it is prose, 0 for what may only stand between prose."""
 
     start: int
@@ -44,8 +44,9 @@ class _Piece(NamedTuple):
 def excerpts_of(documents: Sequence[Document]) -> list[list[Excerpt]]:
     """For each document its excerpts in order; none of a document that holds no prose.
 
-    ``excerpt.text == document.text[excerpt.start:excerpt.end]``, and excerpts of a document don't overlap. Tables of contents, lists of links
-    and references, front matter, code alone and text that is repeated over many documents are left out.
+    ``excerpt.text == document.text[excerpt.start:excerpt.end]``, and excerpts of a document don't overlap.
+    Tables of contents, lists of links and references, front matter, code alone and text that is repeated over
+    many documents are left out.
     """
     blocks = [list(blocks_of(document)) for document in documents]
     boilerplate = _boilerplate(documents, blocks)
@@ -63,7 +64,7 @@ def _heading(document: Document, path: Sequence[str]) -> str:
     return " > ".join([title, *path] if title and title not in path[:1] else path)
 
 
-def _boilerplate(documents: Sequence[Document], blocks: Sequence[Iterable[Block]]) -> set[int]:
+def _boilerplate(documents: Sequence[Document], blocks: Sequence[Iterable[TextBlock]]) -> set[int]:
     """Keys of the blocks that stand in many documents, numbers aside (a year, a page)."""
     counts: Counter[int] = Counter()
     for document, own in zip(documents, blocks, strict=True):
@@ -74,13 +75,13 @@ def _boilerplate(documents: Sequence[Document], blocks: Sequence[Iterable[Block]
     return {key for key, count in counts.items() if count >= limit}
 
 
-def _key(text: str, block: Block) -> int:
+def _key(text: str, block: TextBlock) -> int:
     return hash(_DIGIT.sub("0", " ".join(text[block.start : block.end].lower().split())))
 
 
-def _runs(text: str, blocks: Iterable[Block], boilerplate: set[int]) -> Iterator[list[_Piece]]:
+def _runs(text: str, blocks: Iterable[TextBlock], boilerplate: set[int]) -> Iterator[list[_Paragraph]]:
     """The pieces between what is skipped; pieces of one list may be joined."""
-    run: list[_Piece] = []
+    run: list[_Paragraph] = []
     for block in blocks:
         for start, end in _spans(text, block):
             inner = text[start:end]
@@ -90,21 +91,23 @@ def _runs(text: str, blocks: Iterable[Block], boilerplate: set[int]) -> Iterator
                 run = []
                 break
             section = block.section if start == block.start else start
-            run.append(_Piece(start, end, block.path, section, prose_size(inner) if value == "prose" else 0))
+            run.append(
+                _Paragraph(start, end, block.path, section, prose_size(inner) if value == "prose" else 0)
+            )
     yield run
 
 
-def _spans(text: str, block: Block) -> list[tuple[int, int]]:
+def _spans(text: str, block: TextBlock) -> list[tuple[int, int]]:
     if block.kind == "code" or size(text[block.start : block.end]) <= _MOST:
         return [(block.start, block.end)]
     return cut(text, block.start, block.end, _CUT, _MOST)
 
 
-def _joined(text: str, runs: Iterable[list[_Piece]]) -> list[tuple[int, int, tuple[str, ...]]]:
+def _joined(text: str, runs: Iterable[list[_Paragraph]]) -> list[tuple[int, int, tuple[str, ...]]]:
     """Spans of the excerpts, each with its headings."""
-    groups: list[list[_Piece]] = []
+    groups: list[list[_Paragraph]] = []
     for run in runs:
-        own: list[list[_Piece]] = []
+        own: list[list[_Paragraph]] = []
         for piece in run:
             if own and _belongs(text, own[-1], piece):
                 own[-1].append(piece)
@@ -119,8 +122,8 @@ def _joined(text: str, runs: Iterable[list[_Piece]]) -> list[tuple[int, int, tup
     return spans
 
 
-def _belongs(text: str, group: Sequence[_Piece], piece: _Piece) -> bool:
-    """Whether ``piece`` goes on what is there: under the same headings (or the same first ones, after a very short section)."""
+def _belongs(text: str, group: Sequence[_Paragraph], piece: _Paragraph) -> bool:
+    """Whether ``piece`` continues ``group``: under the same headings, or after a very short section."""
     is_short = _prose(group) < _LEAST
     is_near = piece.path == group[-1].path or (is_short and piece.path[:1] == group[0].path[:1])
     if not is_near or not _fits(text, [*group, piece]):
@@ -129,20 +132,20 @@ def _belongs(text: str, group: Sequence[_Piece], piece: _Piece) -> bool:
     return not piece.size or leads_over or _prose(group) < _JOINED
 
 
-def _fits(text: str, group: Sequence[_Piece]) -> bool:
+def _fits(text: str, group: Sequence[_Paragraph]) -> bool:
     return size(text[_begin(group) : group[-1].end]) <= _MOST
 
 
-def _begin(group: Sequence[_Piece]) -> int:
-    """Of several sections, the first one's heading is no heading of them all, and would be missed in front."""
+def _begin(group: Sequence[_Paragraph]) -> int:
+    """Where the excerpt begins: several sections are shown with the heading of the first."""
     return group[0].start if all(piece.path == group[0].path for piece in group) else group[0].section
 
 
-def _prose(group: Iterable[_Piece]) -> int:
+def _prose(group: Iterable[_Paragraph]) -> int:
     return sum(piece.size for piece in group)
 
 
-def _span(text: str, group: Sequence[_Piece], least: int) -> tuple[int, int, tuple[str, ...]] | None:
+def _span(text: str, group: Sequence[_Paragraph], least: int) -> tuple[int, int, tuple[str, ...]] | None:
     last = max(i for i, piece in enumerate(group) if piece.size)
     group = group[: last + 1]
     start, end = _begin(group), group[-1].end

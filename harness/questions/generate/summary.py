@@ -1,18 +1,21 @@
-"""What writing questions says in a terminal: what it will cost, and what came of it."""
+"""What writing questions will cost and came to, and the sums of ledgers, in lines for a terminal."""
 
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from harness.questions.generate import Accepted
 from harness.questions.generate.money import Estimate, Price
+from harness.questions.generate.session import Session
+from harness.questions.generate.settings import Settings
 
-KINDS = {
-    "not_answerable": "nothing that anybody would ask for",
+_KINDS = {
+    "not_answerable": "the passage answers no question that a user would ask",
     "refused": "the model refused",
-    "no_json": "the answer was no JSON object",
+    "no_json": "the answer was not a JSON object",
     "cut_off": "the answer was longer than generator.max_tokens",
 }
 
@@ -24,7 +27,8 @@ def plan(estimate: Estimate, price: Price, model: str, *, batch: bool, budget: f
     yield f"tokens     about {estimate.tokens_in:,} in and {estimate.tokens_out:,} out"
     since = "as given" if price.date == "given" else f"as of {price.date}"
     yield (
-        f"price      about {dollars(estimate.dollars)} (${price.dollars_in:g} and ${price.dollars_out:g} per million tokens, {since}"
+        f"price      about {dollars(estimate.dollars)} (${price.dollars_in:g} and ${price.dollars_out:g} "
+        f"per million tokens, {since}"
         f"{', half for a batch' if batch else ''})"
     )
     if budget is not None:
@@ -36,44 +40,78 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
-def asking(rejected: int, spent: float) -> str:
-    """Beside the bar."""
-    return f"{rejected} rejected, {dollars(spent)}"
+def outcome(session: Session, settings: Settings, golden: Path) -> Iterator[str]:
+    """What came of a run: questions, rejections by kind, overlap with the quotes, and dollars."""
+    writing, ledger = session.writing, session.ledger
+    yield f"questions  {writing.written:,} written now, {writing.questions:,} of this kind in {golden}"
+    if writing.is_exhausted:
+        yield f"           below generator.n={settings.n:,}: the documents have no more suitable passages"
+    yield from _rejected(writing.rejected, is_exhausted=writing.is_exhausted)
+    if accepted := writing.accepted:
+        mean = sum(question.overlap for question in accepted) / len(accepted)
+        marked = sum(question.is_overlapping for question in accepted)
+        limit = f"{marked:,} above {settings.max_overlap:g}, marked"
+        yield f"overlap    {mean:.3f} on average with the quotes; {limit}"
+    answers, saved = session.saved()
+    yield (
+        f"spent      {dollars(ledger.dollars_now)} in {_counted(ledger.calls_now, 'call')}; "
+        f"{dollars(saved)} saved by {_counted(answers, 'cached answer')}"
+    )
 
 
-def questions(written: int, now: int, golden: Path) -> str:
-    """How many there are."""
-    return f"questions  {written:,} written now, {now:,} of this kind in {golden}"
-
-
-def rejected(kinds: Mapping[str, int], *, is_exhausted: bool) -> Iterator[str]:
+def _rejected(kinds: Mapping[str, int], *, is_exhausted: bool) -> Iterator[str]:
     """Passages that gave no question, by kind."""
     if not kinds:
         return
-    total = sum(kinds.values())
-    yield f"rejected   {total:,} {'passage' if total == 1 else 'passages'}{'' if is_exhausted else ', replaced by others'}"
+    replaced = "" if is_exhausted else ", replaced by others"
+    yield f"rejected   {_counted(sum(kinds.values()), 'passage')}{replaced}"
     for kind, count in sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0])):
-        yield f"           {count:,} {kind}{': ' + KINDS[kind] if kind in KINDS else ''}"
+        yield f"           {count:,} {kind}{': ' + _KINDS[kind] if kind in _KINDS else ''}"
 
 
-def overlap(accepted: Sequence[Accepted], limit: float) -> Iterator[str]:
-    """How much the questions share with their quotes."""
-    if not accepted:
-        return
-    mean = sum(question.overlap for question in accepted) / len(accepted)
-    marked = sum(question.is_overlapping for question in accepted)
-    yield f"overlap    {mean:.3f} on average with the quotes; {marked:,} above {limit:g}, kept and marked"
-
-
-def money(calls: int, spent: float, answers: int, saved: float) -> str:
-    """What was spent, and what was not."""
-    return (
-        f"spent      {dollars(spent)} in {calls:,} {'call' if calls == 1 else 'calls'}; "
-        f"{dollars(saved)} saved by {answers:,} kept {'answer' if answers == 1 else 'answers'}"
-    )
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def following(corpus_words: Sequence[str], golden: Path | None) -> str:
     """The next command to type."""
     words = [*corpus_words, *([] if golden is None else [f"golden.path={golden}"])]
     return f"next       python -m harness -m {shlex.join(words)} model=minilm,wordllama chunk=256,512"
+
+
+def cost_lines(ledgers: Sequence[Path], items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The ledgers' costs by day and model, calls without an answer, and what cached answers saved."""
+    groups: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0, 0.0])
+    for item in items:
+        if "text" in item:
+            figures = (1, int(item["usage"]["in"]), int(item["usage"]["out"]), float(item["dollars"]))
+            model = f"{item['model']}{' (batch)' if item['batch'] else ''}"
+            for key in ((str(item["at"])[:10], model), ("all", "")):
+                groups[key] = [a + b for a, b in zip(groups[key], figures, strict=True)]
+    yield from (f"ledger  {path}" for path in ledgers)
+    yield ""
+    total = groups.pop(("all", ""), [0, 0, 0, 0.0])
+    yield from _cost_table([*sorted(groups.items()), (("all", ""), total)])
+    lost = [float(item["at_most"]) for item in items if "lost" in item]
+    if lost:
+        yield ""
+        more = f"{len(lost):,} more {'call' if len(lost) == 1 else 'calls'}"
+        yield f"{more} brought no answer; if they were charged, at most {dollars(sum(lost))}"
+    saved = [item for item in items if "saved" in item]
+    if saved:
+        yield ""
+        answers, amount = sum(int(i["answers"]) for i in saved), sum(float(i["saved"]) for i in saved)
+        yield f"saved   {dollars(amount)}: {answers:,} answers were used again in {len(saved):,} later runs"
+
+
+def _cost_table(rows: Sequence[tuple[tuple[str, str], Sequence[float]]]) -> Iterator[str]:
+    texts = [("day", "model", "calls", "tokens in", "tokens out", "dollars")]
+    for (day, model), (calls, tokens_in, tokens_out, amount) in rows:
+        texts.append((day, model, f"{calls:,}", f"{tokens_in:,}", f"{tokens_out:,}", f"{amount:.4f}"))
+    sizes = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for row in texts:
+        cells = [
+            text.ljust(size) if i < 2 else text.rjust(size)
+            for i, (text, size) in enumerate(zip(row, sizes, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

@@ -1,23 +1,102 @@
 """The golden set as it is written: passages in their order, each settled, each question a line.
 
-Answers come back in any order, but a line is written only when every passage before it is settled. The set is therefore
-the same whatever was slow, failed or killed on the way.
+Answers come back in any order, but a line is written only when every passage before it is settled. The set is
+therefore the same whatever was slow, failed or killed on the way.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.files.journal import Journal
-from harness.questions.generate import Accepted, Passage, Rejection
-from harness.questions.generate.dialogue import Dialogues, Settled
-from harness.questions.generate.prompt import Request
-from harness.records import Evidence, Question
+from harness.golden.question_json import IDS, as_object
+from harness.questions.generate import Accepted, Passage, Prompt, Rejection, Request
+from harness.questions.generate.acceptance import accept
+from harness.questions.generate.ledger import CachedAnswer, Ledger
+from harness.records import Document, Question
 
-_IDS = ("question_id", "id", "_id", "qid")
+_NO_JSON = Rejection("no_json", "Your answer was not the JSON object that was asked for.")
+# Reasons are part of the next request, and so of its key: other words would not find cached answers.
+_TOO_LONG = "Your answer was too long and cut off. Keep the question and the quotes short."
+_CUT_OFF = Rejection("cut_off", _TOO_LONG)
+_REFUSED = Rejection("refused", "The model refused to answer.", is_final=True)
+
+
+class Settled(NamedTuple):
+    """The end of the ``calls`` about a passage: a question, or the last rejection."""
+
+    accepted: Accepted | None
+    rejection: Rejection | None
+    calls: int
+
+
+@dataclass(frozen=True)
+class RetryState:
+    """The state of the calls about a passage: asked again after a rejection, and after too much overlap.
+
+    It follows from the answers in the ledger, so a killed run continues where it was. ``documents`` by id.
+    """
+
+    prompt: Prompt
+    model: str
+    max_tokens: int
+    max_overlap: float
+    documents: Mapping[str, Document]
+    ledger: Ledger
+
+    def step(self, passage: Passage) -> Request | Settled:
+        """The next request whose answer is missing, or the end."""
+        request = self.prompt.ask(passage, self.model, self.max_tokens)
+        sound: Accepted | None = None
+        is_retried = False
+        calls = 0
+        while (answer := self.ledger.answer(request)) is not None:
+            calls += 1
+            verdict = self._verdict(answer, passage)
+            if isinstance(verdict, Rejection):
+                # A rewriting that went wrong leaves the question that was sound before.
+                if sound or is_retried or verdict.is_final:
+                    return Settled(sound, None if sound else verdict, calls)
+                is_retried, reason = True, verdict.reason
+            else:
+                if sound or not verdict.is_overlapping:
+                    return Settled(verdict, None, calls)
+                sound, reason = verdict, _reason(verdict)
+            request = self.prompt.again(request, answer.text, reason)
+        return request
+
+    def _verdict(self, answer: CachedAnswer, passage: Passage) -> Accepted | Rejection:
+        if answer.stop == "refusal":
+            return _REFUSED
+        if answer.stop == "max_tokens":
+            return _CUT_OFF
+        reply = _object(answer.text)
+        if reply is None:
+            return _NO_JSON
+        instructions = "\n".join([self.prompt.system, *self.prompt.templates.values()])
+        return accept(reply, passage, self.documents, self.max_overlap, instructions=instructions)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The JSON object that ``text`` is, with or without the fence that some models put around one."""
+    bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
+    try:
+        found = json.loads(bare)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _reason(accepted: Accepted) -> str:
+    return (
+        f"{accepted.overlap:.0%} of your question's words are words of the quotes. "
+        "Say it as somebody would who has never seen them, with other words."
+    )
 
 
 class Waiting(NamedTuple):
@@ -29,24 +108,22 @@ class Waiting(NamedTuple):
 
 
 class Writing:
-    """``n`` questions of ``passages``, appended to ``golden``, which is held by the caller (``golden.locked``).
+    """``n`` questions of ``passages``, appended to ``golden``, which the caller has locked.
 
-    Lines that are there stay as they are; a passage whose question is among them is settled. A passage that gives no question is replaced by
-    the next one in the order. ``about`` goes into every question's provenance.
+    Existing lines stay as they are, and their passages are settled. A passage without a question is replaced
+    by the next one. ``about`` goes into every question's provenance.
     """
 
     def __init__(
         self,
         golden: Journal,
         passages: Iterable[Passage],
-        dialogues: Dialogues,
+        retries: RetryState,
         n: int,
         about: Mapping[str, Any],
     ) -> None:
-        self.golden, self.dialogues, self.n, self.about = golden, dialogues, n, about
-        lines = golden.items()
-        self.ids = {str(line[key]) for line in lines for key in _IDS if line.get(key) is not None}
-        self.others = len(lines)
+        self.golden, self.retries, self.n, self.about = golden, retries, n, about
+        self.ids = {str(line[key]) for line in golden.items() for key in IDS if line.get(key) is not None}
         self.written = 0
         self.already = 0
         self.rejected: Counter[str] = Counter()
@@ -64,10 +141,9 @@ class Writing:
         return self.already + len(self.accepted)
 
     def begin(self) -> Iterator[Waiting]:
-        """Passages that may be asked about now: never more than could be needed, so that nothing is paid for and left over.
+        """Passages that may be asked about now: never more than could be needed.
 
-        What needs no answer, because it is written or in the ledger, is settled on the way. Ends when the rest depends on
-        answers on their way, or the documents have no more.
+        Passages with cached answers are settled at once. Ends when the rest depends on running calls.
         """
         while len(self.begun) - self._lost < self.n:
             passage = next(self._passages, None)
@@ -80,20 +156,19 @@ class Writing:
                 self.already += 1
                 self._settle(number, None)
                 continue
-            step = self.dialogues.step(passage)
+            step = self.retries.step(passage)
             if isinstance(step, Settled):
                 self.settle(number, step)
             else:
                 yield Waiting(number, passage, step)
 
     def settle(self, number: int, settled: Settled) -> None:
-        """The end of passage ``number``'s dialogue."""
-        if settled.accepted is None:
-            self._lost += 1
-            rejection = settled.rejection or Rejection("unknown", "")
-            self.rejected[rejection.kind] += 1
-        else:
+        """The end of the calls about passage ``number``."""
+        if settled.accepted is not None:
             self.accepted.append(settled.accepted)
+        else:
+            self._lost += 1
+            self.rejected[settled.rejection.kind if settled.rejection else "unknown"] += 1
         self._settle(number, settled)
 
     def _settle(self, number: int, settled: Settled | None) -> None:
@@ -103,15 +178,15 @@ class Writing:
             question_id, ended = self._settled.pop(self._next_line)
             if ended is not None and ended.accepted is not None:
                 passage = self.begun[self._next_line]
-                lines.append(_line(self._question(question_id, passage, ended.accepted, ended.calls)))
+                lines.append(as_object(self._question(question_id, passage, ended.accepted, ended.calls)))
             self._next_line += 1
         if lines:
             self.golden.extend(lines)
             self.written += len(lines)
 
     def _id(self, passage: Passage) -> str:
-        """Of the passage, the prompt and the model: another prompt's question about the same passage stands beside this one's."""
-        of = f"{passage.passage_id} {self.dialogues.prompt.digest} {self.dialogues.model}"
+        """The question's id, from the passage, the prompt and the model."""
+        of = f"{passage.passage_id} {self.retries.prompt.digest} {self.retries.model}"
         return "g" + hashlib.sha256(of.encode()).hexdigest()[:15]
 
     def _question(self, question_id: str, passage: Passage, accepted: Accepted, calls: int) -> Question:
@@ -123,25 +198,3 @@ class Writing:
             **({"overlapping": True} if accepted.is_overlapping else {}),
         }
         return accepted.question(question_id, provenance)
-
-
-def _line(question: Question) -> dict[str, Any]:
-    return {
-        "question_id": question.question_id,
-        "question": question.text,
-        "evidence": [_place(label) for label in question.evidence],
-        "source": question.source,
-        "provenance": dict(question.provenance),
-    }
-
-
-def _place(evidence: Evidence) -> dict[str, Any]:
-    place: dict[str, Any] = {
-        "doc_id": evidence.doc_id,
-        "start": evidence.start,
-        "end": evidence.end,
-        "quote": evidence.quote,
-    }
-    if evidence.alternatives:
-        place["alternatives"] = [_place(other) for other in evidence.alternatives]
-    return place

@@ -1,7 +1,7 @@
 """One row into one question as it was asked: what is given decides what its evidence is.
 
-The finest counts: offsets before quotes, quotes before texts of chunks, these before ids of documents. Nothing is dropped: what is
-not understood, or not needed, is kept as metadata.
+The finest counts: offsets before quotes, quotes before texts of chunks, these before ids of documents.
+Nothing is dropped: values that are not understood, or not needed, become metadata.
 """
 
 from __future__ import annotations
@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast, get_args
 
-from harness.golden.fields import FieldError, identifier, shown
-from harness.golden.parse import draft_of
-from harness.questions.importing import Asked, Row
-from harness.questions.importing.columns import beside, expected, meanings, plain
-from harness.questions.importing.values import ids, is_given, number, texts, unpacked
+from harness.golden.jsonl import FieldError, identifier, shown
+from harness.golden.question_json import draft_of
+from harness.questions.importing import GivenQuestion, GivenRow
+from harness.questions.importing.columns import (
+    beside,
+    expected,
+    ids,
+    is_given,
+    meanings,
+    number,
+    plain,
+    texts,
+    unpacked,
+)
 from harness.records import Source
 
 
@@ -25,7 +34,7 @@ class _Label(NamedTuple):
     chunks: tuple[str, ...] = ()
 
 
-def asked_in(row: Row, fields: Mapping[str, Any]) -> Asked:
+def asked_in(row: GivenRow, fields: Mapping[str, Any]) -> GivenQuestion:
     """The question in ``fields``, the row's values by name. Raises ``FieldError`` for what can't be used."""
     fields = {key: value for key, value in fields.items() if is_given(value)}
     columns = meanings(fields)
@@ -42,7 +51,7 @@ def asked_in(row: Row, fields: Mapping[str, Any]) -> Asked:
     used = {columns[meaning] for meaning in label.used | {"question", "id"} if meaning in columns}
     rest = {key: value for key, value in fields.items() if key not in used}
     source, provenance = _besides(rest)
-    return Asked(
+    return GivenQuestion(
         rows=(row,),
         question_id=id_in(fields),
         text=draft.text,
@@ -93,7 +102,7 @@ def _spans(given: Mapping[str, Any]) -> _Label | None:
 
 
 def _references(given: Mapping[str, Any]) -> _Label | None:
-    """A list of ``{content, start_index, end_index}``, as the evaluation of chunkings by Chroma publishes its questions."""
+    """A list of ``{content, start_index, end_index}``, as in Chroma's evaluation of chunkers."""
     found = unpacked(given.get("references"))
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         return None

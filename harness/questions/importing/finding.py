@@ -1,27 +1,32 @@
-"""The evidence of questions as they were asked, looked for in the documents."""
+"""Evidence looked up in the documents: that of given questions, and that of a golden file."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from harness.errors import InputError
 from harness.golden import State
 from harness.golden.anchoring import check_units, reason_of
+from harness.golden.file import read_drafts
 from harness.golden.gold_ids import chunks_at, questions_of
-from harness.golden.parse import Draft
-from harness.questions.importing import Asked, Refused
+from harness.golden.question_json import Draft
+from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
 
 _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # what follows the dot in "v1.2" is none
 
 
-class Found(NamedTuple):
-    """Questions with their evidence in the documents (ids as given, maybe empty), and rows whose evidence is not there.
+class LocatedQuestions(NamedTuple):
+    """Questions with their evidence in the documents, and rows whose evidence was not found.
 
-    ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were given and as they are.
+    ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
+    given and as they are.
     """
 
     questions: list[Question]
@@ -30,11 +35,14 @@ class Found(NamedTuple):
     completed: Mapping[str, str]
 
 
-def find(asked: Sequence[Asked], documents: Sequence[Document], chunks: Sequence[str] | None = None) -> Found:
+def find(
+    asked: Sequence[GivenQuestion], documents: Sequence[Document], chunks: Sequence[str] | None = None
+) -> LocatedQuestions:
     """Every question whose whole evidence stands in ``documents``; of any other, the reason.
 
-    ``chunks`` is the list that gold ids count in, where there is one. A document named without its folder or its extension is found
-    if there is only one such. White space does not matter, nor do copies of a text that was cut from a document.
+    ``chunks`` is the list that gold ids count in, where there is one. A document named without its folder or
+    its extension is found if there is only one such. White space does not matter, nor do copies of a text
+    that was cut from a document.
     """
     completed: dict[str, str] = {}
     beyond = {
@@ -49,7 +57,7 @@ def find(asked: Sequence[Asked], documents: Sequence[Document], chunks: Sequence
     )
     questions, no_documents = questions_of(drafts, chunks, documents)
     checked = check_units([question.evidence for question in questions], documents, no_documents)
-    found = Found([], [], Counter(unit.state for units in checked for unit in units), completed)
+    found = LocatedQuestions([], [], Counter(unit.state for units in checked for unit in units), completed)
     for i, (question, units) in enumerate(zip(questions, checked, strict=True)):
         reason = reason_of(units)
         if i in beyond:
@@ -62,7 +70,9 @@ def find(asked: Sequence[Asked], documents: Sequence[Document], chunks: Sequence
     return found
 
 
-def _drafts(asked: Sequence[Asked], documents: Sequence[Document], completed: dict[str, str]) -> list[Draft]:
+def _drafts(
+    asked: Sequence[GivenQuestion], documents: Sequence[Document], completed: dict[str, str]
+) -> list[Draft]:
     """The questions as a golden file would have them, texts of chunks as the spans where they stand."""
     names = _short_names(documents)
     texts = list(dict.fromkeys(text for question in asked for text in question.chunks))
@@ -116,3 +126,36 @@ def _named(place: Evidence, names: Mapping[str, str | None], completed: dict[str
             place = replace(place, doc_id=known)
     others = tuple(_named(other, names, completed) for other in place.alternatives)
     return replace(place, alternatives=others) if others else place
+
+
+class KnownQuestion(NamedTuple):
+    """A line of the golden file: its object, and the question in it, with lost evidence as it is written."""
+
+    item: Mapping[str, Any]
+    question: Question
+
+
+def known_questions(
+    path: Path, documents: Sequence[Document], chunks: Sequence[str] | None
+) -> list[KnownQuestion]:
+    """All questions of the file ``path``; none where there is no file.
+
+    Raises ``InputError`` for a file that a sweep would refuse. Call it while the file is locked: a torn last
+    line is then cut off already.
+    """
+    if not path.is_file():
+        return []
+    with path.open("rb") as file:
+        if file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+            raise InputError(
+                f"{path} is UTF-16; lines can be added to a UTF-8 file only. Save it as UTF-8.", path=path
+            )
+    objects, drafts = read_drafts(path)
+    questions, no_documents = questions_of(drafts, chunks, documents)
+    checked = check_units([question.evidence for question in questions], documents, no_documents)
+    known = []
+    for (_, item), question, units in zip(objects, questions, checked, strict=True):
+        pairs = zip(units, question.evidence, strict=True)
+        evidence = tuple(unit.evidence or label for unit, label in pairs)
+        known.append(KnownQuestion(item, replace(question, evidence=evidence)))
+    return known

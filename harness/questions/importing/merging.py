@@ -1,4 +1,4 @@
-"""New questions into a set: added, or merged with the same question that is there. Nothing that is there is ever lost."""
+"""New questions into a set: added, or merged with the same question there. Nothing is ever lost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from harness.golden.written import as_object, evidence_object
+from harness.golden.question_json import as_object, evidence_object
 from harness.questions.importing.columns import NAMES
-from harness.questions.importing.known import Known
+from harness.questions.importing.finding import KnownQuestion
 from harness.records import Evidence, Question, Source
 from harness.text.spans import squeezed
 
@@ -20,11 +20,11 @@ _ID_DIGITS = 10  # hexadecimal: of a million questions, one pair in two has the 
 _GIVEN_ID = "given_id"  # in the provenance of a question whose own id was taken
 
 
-class Merged(NamedTuple):
+class MergedSet(NamedTuple):
     """What becomes of a golden file.
 
-    ``lines``: its lines as they must be, each with its id, of which ``changed`` are new in part; ``added``: lines to be put below.
-    ``same``: how many given questions were there already. ``renamed``: ids that were taken by other questions, and what stands for them.
+    ``lines``: its lines, each with its id, of which ``changed`` were extended; ``added``: lines to append.
+    ``same``: how many given questions were there already. ``renamed``: taken ids, and the new ones.
     """
 
     lines: list[dict[str, Any]]
@@ -34,11 +34,11 @@ class Merged(NamedTuple):
     renamed: Mapping[str, str]
 
 
-def merge(known: Sequence[Known], new: Sequence[Question]) -> Merged:
+def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
     """``new`` questions into those that are ``known``.
 
-    The same text, white space aside, with the same evidence is the same question; with other evidence it is another one. Two pieces of
-    evidence are the same if they, or alternatives of theirs, stand at one place.
+    The same text, white space aside, with the same evidence is the same question; with other evidence it is
+    another one. Two pieces of evidence are the same if they, or alternatives of theirs, stand at one place.
     """
     questions = [line.question for line in known]
     # An id that was the line's number must not change with the lines.
@@ -65,10 +65,10 @@ def merge(known: Sequence[Known], new: Sequence[Question]) -> Merged:
             lines[at] = _rewritten(lines[at], questions[at], together)
             questions[at] = together
     count = len(known)
-    return Merged(lines[:count], sum(i < count for i in changed), lines[count:], same, renamed)
+    return MergedSet(lines[:count], sum(i < count for i in changed), lines[count:], same, renamed)
 
 
-def _with_own_id(line: Known) -> dict[str, Any]:
+def _with_own_id(line: KnownQuestion) -> dict[str, Any]:
     has_id = any(line.item.get(key) is not None for key in NAMES["id"])
     return dict(line.item) if has_id else {"question_id": line.question.question_id, **line.item}
 
@@ -90,7 +90,7 @@ def _pairs(one: Question, other: Question) -> list[tuple[Evidence, Evidence]] | 
 
 
 def _place_of(place: Evidence) -> tuple[str, int | None, int | None, str]:
-    """White space at the ends of a span is none of its place; a quote that stands nowhere is known by its words."""
+    """A span without white space at its ends; a quote without a place is identified by its words."""
     if place.start is None or place.end is None:
         return place.doc_id, None, None, squeezed(place.quote or "")
     quote = place.quote or ""
@@ -99,7 +99,7 @@ def _place_of(place: Evidence) -> tuple[str, int | None, int | None, str]:
 
 
 def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Question:
-    """The question under its own id if it has one that is free, else under one that follows from its text and evidence."""
+    """The question under its own id if that is free, otherwise under a hash of its text and evidence."""
     if question.question_id and question.question_id not in taken:
         taken.add(question.question_id)
         return question
@@ -117,32 +117,40 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
 
 
 def _together(there: Question, given: Question) -> Question:
-    """The question that is there, with all that the given one says besides; where they differ both are kept, ``also`` the given."""
+    """The existing question extended by the given one; differing values are added under ``also``."""
     pairs = _pairs(there, given) or []
     evidence = tuple(_with_alternatives(unit, mate) for unit, mate in pairs)
     source = max(there.source, given.source, key=lambda source: _RANK[source])
     known, also = dict(there.provenance), list(there.provenance.get("also", ()))
-    other: dict[str, Any] = {}
-    for key, value in given.provenance.items():
-        if key == "also":
-            also += [item for item in value if item not in also]
-        elif key == "imported_from":
-            known.setdefault(key, value)  # where it was first seen
-        elif known.setdefault(key, value) != value:
-            other[key] = value
+    also += [item for item in given.provenance.get("also", ()) if item not in also]
+    # The first file that it was imported from counts.
+    other = {
+        key: value
+        for key, value in given.provenance.items()
+        if key != "also" and known.setdefault(key, value) != value and key != "imported_from"
+    }
     if given.question_id and given.question_id not in {there.question_id, known.get(_GIVEN_ID)}:
         other["question_id"] = given.question_id
-    losing = min(there.source, given.source, key=lambda source: _RANK[source])
-    if losing not in {source, "import", *(item.get("source") for item in also)}:
-        other["source"] = losing
-    grades = [mate.grade for _, mate in pairs]
-    if grades != [unit.grade for unit, _ in pairs]:
-        other["grades"] = grades
+    other |= _differences(there, given, pairs, also)
     if other and not any(other.items() <= item.items() for item in also):
         also.append(other)
-    if also:
-        known["also"] = also
+    known |= {"also": also} if also else {}
     return replace(there, evidence=evidence, source=source, provenance=known)
+
+
+def _differences(
+    there: Question,
+    given: Question,
+    pairs: Sequence[tuple[Evidence, Evidence]],
+    also: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The source and the grades that are not taken over, where they say something new."""
+    found: dict[str, Any] = {}
+    losing, source = sorted((there.source, given.source), key=lambda source: _RANK[source])
+    if losing not in {source, "import", *(item.get("source") for item in also)}:
+        found["source"] = losing
+    grades = [mate.grade for _, mate in pairs]
+    return found | ({"grades": grades} if grades != [unit.grade for unit, _ in pairs] else {})
 
 
 def _with_alternatives(unit: Evidence, mate: Evidence) -> Evidence:

@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, SettingError
-from harness.golden.fields import FieldError
-from harness.golden.lines import read_text
-from harness.questions.importing import Asked, Given, Refused, beir, judged, llama_index, ragas, trec
-from harness.questions.importing.columns import LABELS, expected, meanings
+from harness.golden.jsonl import FieldError, read_text
+from harness.questions.importing import GivenQuestion, QuestionFile, Refused
+from harness.questions.importing.columns import LABELS, adapted, expected, is_ragas_set, meanings
 from harness.questions.importing.entry import asked_in, id_in
-from harness.questions.importing.rows import Rows, of_columns, of_entries, of_lines, of_table
+from harness.questions.importing.rows import (
+    NamedRows,
+    of_columns,
+    of_entries,
+    of_lines,
+    of_table,
+    rows_of_llama_index,
+)
 from harness.questions.importing.table import read_table
+from harness.questions.importing.topics import is_sgml, looks_like_qrels, read_beir, read_topics
 
 FORMATS = ("csv", "pairs", "jsonl", "ragas", "llama_index", "trec", "beir")
 _LINES = 20  # of a file are looked at to see what it is
@@ -30,26 +37,28 @@ _BINARY = {
 }
 
 
-def read(path: Path, *, qrels: Path | None = None, split: str = "test", forced: str | None = None) -> Given:
+def read(
+    path: Path, *, qrels: Path | None = None, split: str = "test", forced: str | None = None
+) -> QuestionFile:
     """The questions in ``path``, with ``qrels`` the topics in it; ``split`` is of a BEIR folder.
 
-    ``forced`` is one of ``FORMATS`` where the content is not to decide. Raises ``InputError`` when nothing in the file can be understood;
-    single rows that can't be used are in what comes back.
+    ``forced`` is one of ``FORMATS`` where the content is not to decide. Raises ``InputError`` when nothing in
+    the file can be understood; single rows that can't be used are in what comes back.
     """
     if qrels is not None and (path.is_dir() or forced not in {None, "trec"}):
         raise SettingError(f"qrels={qrels} belongs to a file of topics; {path} is none.", key="qrels")
     if path.is_dir() or forced == "beir":
-        return beir.read(path, split)
+        return read_beir(path, split)
     text = _text(path)
     if qrels is not None:
         if not qrels.is_file():
             raise InputError(f"qrels is {qrels}, and there is no such file. Check the spelling.", path=qrels)
-        return trec.read(path, text, qrels)
-    if forced == "trec" or (forced is None and trec.is_sgml(text[:2000])):
+        return read_topics(path, text, qrels)
+    if forced == "trec" or (forced is None and is_sgml(text[:2000])):
         raise SettingError(
             f"{path} holds topics of TREC; give their judgements, too: qrels=FILE.", key="qrels"
         )
-    if forced is None and judged.looks_like_qrels(text):
+    if forced is None and looks_like_qrels(text):
         raise InputError(
             f"{path} holds judgements (qrels). Give the topics first: TOPICS qrels={path}.", path=path
         )
@@ -57,7 +66,7 @@ def read(path: Path, *, qrels: Path | None = None, split: str = "test", forced: 
     if not rows.total:
         raise InputError(f"{path} holds no questions. {expected()}.", path=path)
     asked, refused = _questions(rows, is_ragas=is_ragas)
-    return Given(kind, rows.total, asked, refused, rows.layout)
+    return QuestionFile(kind, rows.total, asked, refused, rows.layout)
 
 
 def _text(path: Path) -> str:
@@ -76,7 +85,7 @@ def _text(path: Path) -> str:
     return text
 
 
-def _rows(path: Path, text: str, forced: str | None) -> tuple[Rows, str, bool]:
+def _rows(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, bool]:
     """The rows, in words what they are, and whether they are ragas's."""
     content = None if forced in {"csv", "pairs", "jsonl"} else _document(text)
     is_json = isinstance(content, (dict, list)) or _has_objects(text) or path.suffix.lower() in _JSON
@@ -86,12 +95,13 @@ def _rows(path: Path, text: str, forced: str | None) -> tuple[Rows, str, bool]:
         raise InputError(
             f"{path} is neither one JSON document nor JSON lines. It may have been cut off.", path=path
         )
-    rows = llama_index.rows_of(content)
+    rows = rows_of_llama_index(content)
     if rows is not None:
         return rows, "a question set of LlamaIndex", False
     if forced == "llama_index":
         raise InputError(
-            f"{path} is no question set of LlamaIndex: queries, corpus and relevant_docs, or examples, are expected.",
+            f"{path} is not a question set of LlamaIndex: queries, corpus and relevant_docs, or examples, "
+            "are expected.",
             path=path,
         )
     entries = _entries(content, text)
@@ -102,16 +112,16 @@ def _rows(path: Path, text: str, forced: str | None) -> tuple[Rows, str, bool]:
         )
     rows = of_lines(text) if entries is None else of_entries(entries)
     kind = "JSON lines" if entries is None else "JSON"
-    if forced == "ragas" or (forced is None and ragas.is_ragas(_keys(rows))):
+    if forced == "ragas" or (forced is None and is_ragas_set(_keys(rows))):
         return rows, f"a ragas test set ({kind})", True
     return rows, kind, False
 
 
-def _of_table(path: Path, text: str, forced: str | None) -> tuple[Rows, str, bool]:
+def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, bool]:
     table = read_table(text, has_header={"pairs": False, "csv": True}.get(forced or ""))
     if not table.columns:
         if any(len(record.cells) == len(_PAIR) for record in table.records):
-            return of_table(table, _PAIR), f"question and quote, {table.parted}, no header", False
+            return of_table(table, _PAIR), f"question and quote, {table.separated}, no header", False
         first = " | ".join(table.records[0].cells)[:80] if table.records else "nothing"
         raise InputError(
             f'{path}: its first row is "{first}". {expected()}, or two columns without a header.', path=path
@@ -119,13 +129,13 @@ def _of_table(path: Path, text: str, forced: str | None) -> tuple[Rows, str, boo
     known = meanings(table.columns)
     if "question" not in known or not set(LABELS) & set(known):
         raise InputError(
-            f"{path} has the columns {', '.join(table.columns)}. {expected()}. (An answer is no evidence unless it is copied from a "
-            "document; then name its column quote.)",
+            f"{path} has the columns {', '.join(table.columns)}. {expected()}. "
+            "(An answer is evidence only if it is copied from a document; then name its column quote.)",
             path=path,
         )
-    is_ragas = forced == "ragas" or (forced is None and ragas.is_ragas(table.columns))
+    is_ragas = forced == "ragas" or (forced is None and is_ragas_set(table.columns))
     kind = "a ragas test set (CSV" if is_ragas else "a table ("
-    return of_table(table, table.columns), f"{kind}{', ' if is_ragas else ''}{table.parted})", is_ragas
+    return of_table(table, table.columns), f"{kind}{', ' if is_ragas else ''}{table.separated})", is_ragas
 
 
 def _has_objects(text: str) -> bool:
@@ -143,7 +153,7 @@ def _document(text: str) -> Any:
 
 
 def _entries(content: Any, text: str) -> list[Any] | None:
-    """The rows of a JSON document: a list, an object with a list under ``data`` or the like, or columns; None for lines."""
+    """The rows of a JSON document: a list, a list under ``data`` or the like, or columns; None for lines."""
     if isinstance(content, list):
         return content
     if not isinstance(content, dict):
@@ -159,15 +169,15 @@ def _entries(content: Any, text: str) -> list[Any] | None:
     return lists[0] if len(lists) == 1 else of_columns(content)
 
 
-def _keys(rows: Rows) -> Collection[str]:
+def _keys(rows: NamedRows) -> Collection[str]:
     return {key for _, fields in rows.named[:20] for key in fields}
 
 
-def _questions(rows: Rows, *, is_ragas: bool) -> tuple[list[Asked], list[Refused]]:
+def _questions(rows: NamedRows, *, is_ragas: bool) -> tuple[list[GivenQuestion], list[Refused]]:
     asked, refused = [], list(rows.refused)
     for row, fields in rows.named:
         try:
-            asked.append(asked_in(row, ragas.adapted(fields) if is_ragas else fields))
+            asked.append(asked_in(row, adapted(fields) if is_ragas else fields))
         except FieldError as error:
             refused.append(Refused(row, str(error), _id(fields)))
     return asked, refused

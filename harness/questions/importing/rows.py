@@ -1,4 +1,4 @@
-"""Files of rows into named values: tables, JSON lines, and whole JSON documents that hold a list of rows."""
+"""Files of rows into named values: tables, JSON lines, JSON documents, question sets of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.golden.lines import whole
-from harness.questions.importing import REASON, Layout, Refused, Row
+from harness.golden.jsonl import whole
+from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
 from harness.questions.importing.columns import plain
-from harness.questions.importing.table import Record, Table
+from harness.questions.importing.table import Record, TextTable
 
 
-class Rows(NamedTuple):
-    """The rows that could be read, each with its values by name, those that could not, and how to write them again."""
+class NamedRows(NamedTuple):
+    """The rows that could be read with their values by name, the refused ones, and the table's layout."""
 
-    named: list[tuple[Row, Mapping[str, Any]]]
+    named: list[tuple[GivenRow, Mapping[str, Any]]]
     refused: list[Refused]
-    layout: Layout | None = None
+    layout: TableLayout | None = None
 
     @property
     def total(self) -> int:
@@ -25,36 +25,36 @@ class Rows(NamedTuple):
         return len(self.named) + len(self.refused)
 
 
-def of_table(table: Table, columns: Sequence[str]) -> Rows:
+def of_table(table: TextTable, columns: Sequence[str]) -> NamedRows:
     """The records of a table whose columns have these names. Missing cells at the end of a row are empty."""
-    named: list[tuple[Row, Mapping[str, Any]]] = []
+    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
-    kept = [i for i, column in enumerate(columns) if plain(column) != REASON]
-    names = tuple(columns[i] for i in kept)
+    used = [i for i, column in enumerate(columns) if plain(column) != REASON]
+    names = tuple(columns[i] for i in used)
     for number, record in enumerate(table.records):
         is_wide = len(record.cells) > len(columns)
-        cells = [cell for i, cell in enumerate(record.cells) if i in kept or i >= len(columns)]
-        row = Row(number, f"line {record.line}", cells)
+        cells = [cell for i, cell in enumerate(record.cells) if i in used or i >= len(columns)]
+        row = GivenRow(number, f"line {record.line}", cells)
         if not record.is_sound or is_wide:
             refused.append(Refused(row, _fault(record, columns)))
         else:
             padded = [*cells, *[""] * (len(names) - len(cells))]
             named.append((row, {name: whole(cell) for name, cell in zip(names, padded, strict=True)}))
-    return Rows(named, refused, Layout(names, table.delimiter))
+    return NamedRows(named, refused, TableLayout(names, table.delimiter))
 
 
 def _fault(record: Record, columns: Sequence[str]) -> str:
     if not record.is_sound:
         return "a quotation mark is opened and never closed; write two of them for one inside a cell."
     return (
-        f"{len(record.cells)} cells, but there are {len(columns)} columns; put a cell that holds the delimiter "
-        "into quotation marks."
+        f"{len(record.cells)} cells, but there are {len(columns)} columns; "
+        "put a cell that contains the delimiter into quotation marks."
     )
 
 
-def of_lines(text: str) -> Rows:
-    """JSON lines; a line that is no object is refused."""
-    named: list[tuple[Row, Mapping[str, Any]]] = []
+def of_lines(text: str) -> NamedRows:
+    """JSON lines; a line that is not an object is refused."""
+    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
     for number, line in enumerate(text.split("\n")):
         if not line.strip():
@@ -67,32 +67,32 @@ def of_lines(text: str) -> Rows:
                 f"not JSON ({getattr(error, 'msg', '') or error}); one whole object a line is expected.",
             )
         else:
-            reason = "no JSON object; one object a line is expected."
+            reason = "not a JSON object; one object a line is expected."
         if isinstance(item, dict):
             named.append(
-                (Row(number, f"line {number + 1}", without_reason(item)), whole(without_reason(item)))
+                (GivenRow(number, f"line {number + 1}", without_reason(item)), whole(without_reason(item)))
             )
         else:
-            refused.append(Refused(Row(number, f"line {number + 1}", line.rstrip("\r")), reason))
-    return Rows(named, refused)
+            refused.append(Refused(GivenRow(number, f"line {number + 1}", line.rstrip("\r")), reason))
+    return NamedRows(named, refused)
 
 
-def of_entries(entries: Sequence[Any]) -> Rows:
+def of_entries(entries: Sequence[Any]) -> NamedRows:
     """The entries of a JSON list, counted from 1."""
-    named: list[tuple[Row, Mapping[str, Any]]] = []
+    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
     for number, item in enumerate(entries):
         where = f"entry {number + 1}"
         if isinstance(item, dict):
-            named.append((Row(number, where, without_reason(item)), whole(without_reason(item))))
+            named.append((GivenRow(number, where, without_reason(item)), whole(without_reason(item))))
         else:
-            row = Row(number, where, json.dumps(item, ensure_ascii=False))
-            refused.append(Refused(row, "no JSON object; a list of objects is expected."))
-    return Rows(named, refused)
+            row = GivenRow(number, where, json.dumps(item, ensure_ascii=False))
+            refused.append(Refused(row, "not a JSON object; a list of objects is expected."))
+    return NamedRows(named, refused)
 
 
 def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of an object of columns, each a list or an object by row (pandas and Hugging Face write both); None if it is none."""
+    """The rows of an object of columns (as pandas and Hugging Face write them); None for other objects."""
     if not columns:
         return None
     if all(isinstance(column, dict) for column in columns.values()):
@@ -109,3 +109,44 @@ def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 def without_reason(item: Mapping[str, Any]) -> dict[str, Any]:
     """A row as it was before it was refused once."""
     return {key: value for key, value in item.items() if key != REASON}
+
+
+def rows_of_llama_index(content: Any) -> NamedRows | None:
+    """The rows of such a file; None when it is none."""
+    if not isinstance(content, dict):
+        return None
+    if isinstance(content.get("examples"), list):
+        read = of_entries(content["examples"])
+        return read._replace(named=[(row, _example(fields)) for row, fields in read.named])
+    if all(isinstance(content.get(key), dict) for key in ("queries", "corpus", "relevant_docs")):
+        return _pairs(content["queries"], content["corpus"], content["relevant_docs"])
+    return None
+
+
+def _example(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """``query_by`` says whether a model wrote the question."""
+    by = fields.get("query_by")
+    is_written = isinstance(by, dict) and by.get("type") == "ai"
+    return {"source": "synthetic", **fields} if is_written else dict(fields)
+
+
+def _pairs(queries: Mapping[str, Any], corpus: Mapping[str, Any], relevant: Mapping[str, Any]) -> NamedRows:
+    """Each query with the texts of its nodes, since the ids of nodes are LlamaIndex's own."""
+    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
+    refused = []
+    for number, query_id in enumerate(dict.fromkeys([*queries, *relevant])):
+        nodes = relevant.get(query_id) or []
+        nodes = nodes if isinstance(nodes, list) else [nodes]
+        given = {"question_id": query_id, "question": queries.get(query_id)}
+        given |= {"reference_contexts": [corpus[node] for node in nodes if node in corpus]}
+        row = GivenRow(number, f'query "{query_id}"', {**given, "relevant_docs": nodes})
+        missing = [node for node in nodes if node not in corpus]
+        if query_id not in queries:
+            refused.append(Refused(row, "it has relevant_docs, but no text in queries.", query_id))
+        elif missing:
+            refused.append(
+                Refused(row, f'relevant_docs names "{missing[0]}", which is not in corpus.', query_id)
+            )
+        else:
+            named.append((row._replace(given=given), whole(given)))
+    return NamedRows(named, refused)

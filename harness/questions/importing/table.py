@@ -1,4 +1,4 @@
-"""Tables as spreadsheets and programs write them: any usual delimiter, line breaks inside quotation marks, with or without a header."""
+"""Tables as spreadsheets and programs write them: any delimiter, quoted line breaks, header or none."""
 
 from __future__ import annotations
 
@@ -20,31 +20,36 @@ _EXCEL = re.compile(r"sep=(.)\r?\n")  # a first line that Excel writes and reads
 
 
 class Record(NamedTuple):
-    """One record of a table: the line on which it begins, and its cells. ``is_sound``: False for a line that is no record."""
+    """One record of a table: the line on which it begins, and its cells.
+
+    ``is_sound``: False for a line that is not a record.
+    """
 
     line: int
     cells: list[str]
     is_sound: bool = True
 
 
-class Table(NamedTuple):
-    """A table's delimiter, the names of its columns (none where there is no header), and its records below the header."""
+class TextTable(NamedTuple):
+    """A table's delimiter, its column names (none without a header), and its records below the header."""
 
     delimiter: str
     columns: tuple[str, ...]
     records: list[Record]
 
     @property
-    def parted(self) -> str:
-        """How its cells are parted, in words."""
-        return f"parted by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
+    def separated(self) -> str:
+        """How its cells are separated, in words."""
+        return f"separated by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
 
 
-def read_table(text: str, *, delimiter: str | None = None, has_header: bool | None = None) -> Table:
-    """The table in ``text``. A first row that names a question is a header, unless ``has_header`` says otherwise.
+def read_table(text: str, *, delimiter: str | None = None, has_header: bool | None = None) -> TextTable:
+    """The table in ``text``.
 
-    A record with a quotation mark that is never closed, or more cells than there are columns, does not swallow the lines after it: its
-    first line is taken alone.
+    A first row that names a question is a header, unless ``has_header`` says otherwise.
+
+    A record with a quotation mark that is never closed, or more cells than there are columns, does not
+    swallow the lines after it: its first line is taken alone.
     """
     lines_before = 0
     if mark := _EXCEL.match(text):
@@ -52,18 +57,18 @@ def read_table(text: str, *, delimiter: str | None = None, has_header: bool | No
     chosen = delimiter or _delimiter(text)
     first = next(_records(text, chosen, None), None)
     if first is None:
-        return Table(chosen, (), [])
+        return TextTable(chosen, (), [])
     width = len(first.cells)
     is_header = "question" in meanings(first.cells) if has_header is None else has_header
     records = [record._replace(line=record.line + lines_before) for record in _records(text, chosen, width)]
     if not is_header:
-        return Table(chosen, (), records)
+        return TextTable(chosen, (), records)
     columns = tuple(name.strip() or f"column_{i}" for i, name in enumerate(first.cells, start=1))
-    return Table(chosen, columns, records[1:])
+    return TextTable(chosen, columns, records[1:])
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that gives the most columns with a known name, then the one that cuts every row into as many cells."""
+    """The delimiter that gives the most columns with known names, then the most regular rows."""
     sample = text[:_SAMPLE_CHARACTERS]
     return max(_DELIMITERS, key=lambda delimiter: _fitness(sample, delimiter))
 
@@ -100,7 +105,7 @@ def _records(text: str, delimiter: str, width: int | None) -> Iterator[Record]:
 
 
 def _one(lines: Sequence[str], at: int, delimiter: str) -> tuple[list[str] | None, int]:
-    """The record that begins on line ``at``, and over how many lines it runs; None for one that is never closed."""
+    """The record that begins on line ``at``, and its number of lines; None for one that is never closed."""
     reader = csv.reader((lines[i] for i in range(at, len(lines))), delimiter=delimiter, strict=True)
     try:
         return next(reader, []), reader.line_num
@@ -109,7 +114,7 @@ def _one(lines: Sequence[str], at: int, delimiter: str) -> tuple[list[str] | Non
 
 
 def _line_alone(line: str, delimiter: str, width: int | None) -> tuple[list[str] | None, int]:
-    """One line whose quotation marks are no marks of a table; None when it does not have the right number of cells so either."""
+    """One line with literal quotation marks; None if its number of cells is still wrong."""
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
         with suppress(csv.Error):
             cells = next(csv.reader([line], delimiter=delimiter, quoting=quoting), [])

@@ -1,0 +1,187 @@
+"""JSON lines as text, objects and checked values; all that is wrong with a file, in one message."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+
+_SHOWN = 5
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class Faults:
+    """Faults of the file ``path``, each with its line (from 1)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._found: list[tuple[int, str]] = []
+
+    def add(self, line: int, message: str) -> None:
+        """Records a fault; ``message`` is a sentence or two."""
+        self._found.append((line, message))
+
+    def raise_if_any(self) -> None:
+        """Raises ``InputError`` with the first five faults; its ``line`` is that of the first."""
+        if not self._found:
+            return
+        found = sorted(self._found)
+        line, message = found[0]
+        if len(found) == 1:
+            raise InputError(f"{self.path}:{line}: {message}", path=self.path, line=line)
+        more = f"\n  and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+        shown = "".join(f"\n  line {line}: {message}" for line, message in found[:_SHOWN])
+        raise InputError(f"{self.path}: {len(found):,} faults:{shown}{more}", path=self.path, line=line)
+
+
+def read_text(path: Path) -> str:
+    """The file's characters: UTF-8, or UTF-16 or UTF-32 with a byte order mark.
+
+    Raises ``InputError`` when it is none of these.
+    """
+    data = path.read_bytes()
+    mark, codec = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    if codec == "utf-8" and b"\0" in data:
+        # JSON and tables have no NUL; UTF-16 and UTF-32 of plain letters have one beside each.
+        raise _not_utf8(path, data, data.index(b"\0"), "but UTF-16 without a byte order mark, or no text")
+    try:
+        return data[len(mark) :].decode(codec)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, data, len(mark) + error.start, f"but damaged {codec}" if mark else "") from None
+
+
+def _not_utf8(path: Path, data: bytes, at: int, rather: str) -> InputError:
+    line = data[:at].count(b"\n") + 1
+    return InputError(
+        f"{path} is not UTF-8{rather and ', ' + rather} "
+        f"(line {line}, byte {at} of the file, counted from 0). Save the file as UTF-8.",
+        path=path,
+        line=line,
+    )
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Number and content of every line that is not blank.
+
+    Only ``\n`` ends a line: text may hold U+2028 unescaped.
+    """
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line and not line.isspace():
+            yield number, line
+
+
+def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
+    """Number and JSON object of every line that is not blank; other lines are faults."""
+    text = read_text(path)
+    lines = text.split("\n")
+    objects = []
+    for number, line in enumerate(lines, start=1):
+        if not line or line.isspace():
+            continue
+        try:
+            item = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            # A whole file ends in a line break, so that its last piece is blank and never comes here.
+            faults.add(number, _not_json(error, is_torn=number == len(lines)))
+            continue
+        if isinstance(item, dict):
+            objects.append((number, whole(item)))
+        else:
+            faults.add(
+                number, f"{json.dumps(item)[:40]} is not a JSON object; one object a line is expected."
+            )
+    return objects
+
+
+def whole(value: Any) -> Any:
+    """JSON with every lone surrogate replaced by U+FFFD, as the corpus does; it could not be encoded."""
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF_CHARACTER.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return {whole(key): whole(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _not_json(error: Exception, *, is_torn: bool) -> str:
+    reason = getattr(error, "msg", "") or str(error)
+    if is_torn:
+        return (
+            f"the last line is cut off (no line break at its end, and not JSON: {reason}). "
+            "Whatever wrote it was interrupted; delete the line, or write the question again."
+        )
+    where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+    return f"not JSON ({reason}{where}). One whole object a line is expected."
+
+
+class FieldError(ValueError):
+    """One value is not as it must be; the message is a sentence without file and line."""
+
+
+def check_keys(item: Mapping[str, Any], allowed: Collection[str], what: str) -> None:
+    """Raises ``FieldError`` for a key that is not ``allowed``, with the nearest that is."""
+    unknown = [key for key in item if key not in allowed]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0].lower(), sorted(allowed), n=1)
+        hint = (
+            f"did you mean {json.dumps(near[0])}?" if near else f"allowed are {', '.join(sorted(allowed))}."
+        )
+        raise FieldError(f"unknown key {json.dumps(unknown[0], ensure_ascii=False)} in {what}; {hint}")
+
+
+def one_of(item: Mapping[str, Any], keys: Sequence[str], what: str) -> str | None:
+    """The one of ``keys`` that the object has, or None; two of them are a ``FieldError``."""
+    present = [key for key in keys if item.get(key) is not None]
+    if len(present) > 1:
+        raise FieldError(f"{present[0]} and {present[1]} both give {what}; keep one of them.")
+    return present[0] if present else None
+
+
+def text(item: Mapping[str, Any], key: str) -> str:
+    """A text that is not blank."""
+    value = item.get(key)
+    if not isinstance(value, str):
+        raise FieldError(f"{key} is {shown(value)}; a text is expected.")
+    if not value.strip():
+        raise FieldError(
+            f"{key} is {'empty' if not value else 'nothing but white space'}; a text is expected."
+        )
+    return value
+
+
+def identifier(value: Any, key: str) -> str:
+    """An id: a text that is not empty, or a whole number."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        raise FieldError(f"{key} is {shown(value)}; an id is a text that is not empty, or a whole number.")
+    return str(value)
+
+
+def whole_number(item: Mapping[str, Any], key: str) -> int | None:
+    """A whole number, or None where the key is missing or null."""
+    value = item.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise FieldError(f"{key} is {shown(value)}; a whole number is expected.")
+    return value
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list as it is, anything else as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in the file, cut to 40 characters; "missing" for none."""
+    written = json.dumps(value, ensure_ascii=False)
+    return "missing" if value is None else written if len(written) <= 40 else written[:39] + "…"

@@ -1,0 +1,195 @@
+"""One import: a file of questions is read, its evidence found, the golden set extended."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from omegaconf import DictConfig
+
+from harness.cell.settings import new
+from harness.cli import compose
+from harness.cli.say import say, say_all, wrapped
+from harness.cli.values import plain_settings_hold
+from harness.cli.words import Words
+from harness.corpus.gather import summary
+from harness.errors import InputError, SettingError
+from harness.files.journal import Journal
+from harness.golden.gold_ids import read_chunks
+from harness.questions.importing import QuestionFile, Refused, grouped, without_refused, write_rejected
+from harness.questions.importing.finding import LocatedQuestions, find, known_questions
+from harness.questions.importing.merging import MergedSet, merge
+from harness.questions.importing.recognise import FORMATS, read
+from harness.records import Document, Source
+
+_USAGE = "python -m harness.golden.add FILE corpus=folder corpus.path=DIR"
+_WAIT_SECONDS = 60.0  # for another process that adds or generates
+_SHOWN = 5
+_INDENT = " " * 11
+
+
+class ImportSettings(NamedTuple):
+    """The settings of one import, checked."""
+
+    file: Path
+    golden: Path
+    qrels: Path | None
+    split: str
+    format: str | None
+    source: Source
+    rejected: Path | None
+    chunks: Path | None
+
+
+def run(words: Words, corpus: Sequence[str]) -> int:
+    """Adds the questions of one file; ``corpus``: the words that name the documents, for the next command."""
+    composed = compose.composed(words, ["+command=add", *words.overrides])
+    settings = _settings(words, composed.config, composed.choices)
+    given = read(settings.file, qrels=settings.qrels, split=settings.split, forced=settings.format)
+    loaded = new(composed.config, "corpus").load()
+    _refuse_document(settings.file, composed.config, loaded.documents)
+    say(f"documents  {len(loaded.documents):,}")
+    say_all(f"{_INDENT}{line}" for line in summary(loaded.notes))
+    chunks = read_chunks(settings.chunks) if settings.chunks else None
+    located, refused = _located(given, settings, loaded.documents, chunks)
+    merged = _added(settings.golden, located, loaded.documents, chunks)
+    rejected = None
+    if refused:
+        rejected = write_rejected(refused, given.layout, settings.file, settings.rejected)
+    for line in _report(settings.file, given, located, merged, refused, rejected):
+        say_all(wrapped(line, "", " " * 13))
+    say_all(_closing(settings.golden, merged, corpus))
+    return 0 if merged.added or merged.same else 1
+
+
+def _settings(words: Words, config: DictConfig, choices: Mapping[str, str]) -> ImportSettings:
+    if words.is_sweep or len(words.files) != 1:
+        raise SettingError(f"Give one file of questions: {_USAGE}.")
+    if not {word.partition("=")[0] for word in words.overrides} & {"corpus", "corpus.path", "golden.path"}:
+        raise SettingError(f"Name the documents that the questions are about: {_USAGE}.", key="corpus")
+    if choices["golden"] != "file":
+        raise SettingError("Questions can be added only to golden=file; remove golden=.", key="golden")
+    plain_settings_hold(config)
+    golden = Path(str(config.golden.path)).expanduser()
+    if golden.parent.is_file() or golden.is_dir():
+        raise SettingError(
+            f"golden.path={golden} can't be written. Give a file: golden.path=FILE.", key="golden.path"
+        )
+    for key, allowed in (("format", FORMATS), ("source", get_args(Source))):
+        if config[key] is not None and config[key] not in allowed:
+            raise SettingError(f"{key}={config[key]}: allowed are {', '.join(allowed)}.", key=key)
+    return ImportSettings(
+        file=Path(words.files[0]).expanduser(),
+        golden=golden,
+        qrels=_path(config.qrels),
+        split=str(config.split),
+        format=config.format,
+        source=config.source or "import",
+        rejected=_path(config.rejected),
+        chunks=_path(config.golden.chunks),
+    )
+
+
+def _path(given: object) -> Path | None:
+    return Path(str(given)).expanduser() if given else None
+
+
+def _refuse_document(file: Path, config: DictConfig, documents: Sequence[Document]) -> None:
+    """A file of questions among the documents would be searched, and answer its own questions."""
+    folder, path = Path(str(config.corpus.path)).expanduser().resolve(), file.resolve()
+    if path.is_relative_to(folder):
+        doc_id = path.relative_to(folder).as_posix()
+        if any(document.doc_id == doc_id for document in documents):
+            raise InputError(
+                f"{file} is one of the documents, so every quote would be found in it. Move it elsewhere.",
+                path=file,
+            )
+
+
+def _located(
+    given: QuestionFile, settings: ImportSettings, documents: Sequence[Document], chunks: Sequence[str] | None
+) -> tuple[LocatedQuestions, list[Refused]]:
+    """The questions with their evidence in the documents, and all rows that can't be used in their order."""
+    file = settings.file.resolve().name
+    questions = [
+        question._replace(
+            source=question.source or settings.source,
+            provenance={**question.provenance, "imported_from": file},
+        )
+        for question in given.questions
+    ]
+    whole, refused = without_refused(questions, given.refused)
+    located = find(grouped(whole), documents, chunks)
+    return located, sorted([*refused, *located.refused], key=lambda row: row.row.number)
+
+
+def _added(
+    golden: Path, located: LocatedQuestions, documents: Sequence[Document], chunks: Sequence[str] | None
+) -> MergedSet:
+    """Writes what is new.
+
+    After a kill the file has some of the new lines or none; the same command adds the rest.
+    """
+    journal = Journal(golden, wait_seconds=_WAIT_SECONDS)
+    with journal.locked():
+        merged = merge(known_questions(golden, documents, chunks), located.questions)
+        if merged.changed:
+            journal.rewrite([*merged.lines, *merged.added])
+        elif merged.added:
+            journal.extend(merged.added)
+    return merged
+
+
+def _report(
+    file: Path,
+    given: QuestionFile,
+    located: LocatedQuestions,
+    merged: MergedSet,
+    refused: Sequence[Refused],
+    rejected: Path | None,
+) -> Iterator[str]:
+    """What was recognised, how many rows came in and what became of them, with the first five refused."""
+    yield f"file       {file.name}: {given.recognised}"
+    yield f"rows       {given.rows:,}"
+    yield from (f"{_INDENT}{note}" for note in given.notes)
+    states = [
+        f"{located.states[s]:,} {s}" for s in ("VALID", "MOVED", "CHANGED", "LOST") if located.states[s]
+    ]
+    yield f"labels     {', '.join(states) or 'none'}"
+    yield from _examples("other names for documents", located.completed)
+    yield f"added      {_questions(len(merged.added))}"
+    yield from _examples("ids taken by other questions", merged.renamed)
+    if merged.same:
+        gained = f"; {merged.changed:,} were extended" if merged.changed else ""
+        yield f"merged     {_questions(merged.same)}, in the set already or twice in the file{gained}"
+    if refused:
+        yield f"rejected   {len(refused):,} {'row' if len(refused) == 1 else 'rows'}"
+        yield from (f"{_INDENT}{row.where}: {reason}" for row, reason, _ in refused[:_SHOWN])
+        more = f"and {len(refused) - _SHOWN:,} more; " if len(refused) > _SHOWN else ""
+        yield f"{_INDENT}{more}all of them, with reasons: {rejected}"
+        yield f"{_INDENT}correct them there and add that file"
+
+
+def _examples(what: str, pairs: Mapping[str, str]) -> Iterator[str]:
+    for given, now in list(pairs.items())[:1]:
+        more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
+        yield f"{_INDENT}{what}: {given} is {now}{more}"
+
+
+def _questions(count: int) -> str:
+    return f"{count:,} {'question' if count == 1 else 'questions'}"
+
+
+def _closing(golden: Path, merged: MergedSet, corpus: Sequence[str]) -> list[str]:
+    lines = [*merged.lines, *merged.added]
+    if not lines:
+        return [f"golden set {golden}: no questions yet"]
+    sources = Counter(str(line.get("source", "import")) for line in lines)
+    counts = ", ".join(f"{count:,} {source}" for source, count in sources.most_common())
+    return [
+        f"golden set {golden}: {len(lines):,} questions ({counts})",
+        f"next       python -m harness {shlex.join([*corpus, f'golden.path={golden}'])} model=wordllama",
+    ]
