@@ -13,9 +13,9 @@ from omegaconf import DictConfig
 
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.run import run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words, check_flags
 from harness.corpus.summary import summary
 from harness.errors import InputError, SettingError
@@ -86,7 +86,7 @@ def _settings(words: Words, config: DictConfig, choices: object) -> _Settings:
         raise SettingError(
             "Questions are added to a file of lines; leave golden=file as it is.", key="golden"
         )
-    plain_settings_hold(config)
+    check_plain_settings(config)
     golden = Path(str(config.golden.path)).expanduser()
     if golden.parent.is_file() or golden.is_dir():
         raise SettingError(

@@ -15,9 +15,9 @@ from harness.cell import pipeline
 from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.run import run_command
 from harness.cli.say import say_all
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.files.journal import Journal
@@ -42,7 +42,7 @@ from harness.questions.check.subjects import subjects
 from harness.questions.check.wording_overlap import wording_overlap
 from harness.questions.check.words_alone import WordsAlone, words_alone
 from harness.records import Document, Evidence
-from harness.results.clusters import about_questions
+from harness.results.cells import about_questions
 from harness.sweep.check import BUDGET_TOKENS
 from harness.verdict.clusters import cluster_ids, effective_clusters
 from harness.verdict.power import minimum_detectable_effect
@@ -73,7 +73,7 @@ def _run(words: Words) -> int:
         raise SettingError("The check searches by words; leave retriever= out.", key="retriever")
     retriever = [] if "retriever=bm25" in overrides else ["retriever=bm25"]
     config = compose.composed(words, ["+command=check", *retriever, *overrides]).config
-    plain_settings_hold(config)
+    check_plain_settings(config)
     for switch in ("accept", "strict"):
         if not isinstance(config[switch], bool):
             raise SettingError(f"{switch}={config[switch]}: give true or false.", key=switch)

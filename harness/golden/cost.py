@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.run import run_command
 from harness.cli.say import say_all
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal
@@ -58,7 +58,7 @@ def _ledgers(words: Words) -> list[Path]:
     given = [Path(word).expanduser() for word in words.files]
     if words.overrides or not given:
         config = compose.composed(words, ["+command=cost", *words.overrides]).config
-        plain_settings_hold(config)
+        check_plain_settings(config)
         given.append(Path(str(config.golden.path)).expanduser())
     found = [path for one in given for path in _ledgers_at(one)]
     return list(dict.fromkeys(found))

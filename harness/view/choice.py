@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from rich.cells import cell_len
 
 from harness.cli.say import width
 from harness.decision.decide import Decision
-from harness.decision.holdout import Confirmation
+from harness.decision.gate import Confirmation
 from harness.verdict import Standing
 from harness.view.table import short
 from harness.view.verdict_words import limits, points, verdict_words
@@ -20,6 +22,14 @@ UNITS = {
     "index_mb": "MB of index",
     "truncated_evidence": "of the evidence unseen",
 }
+
+
+def headline(decision: Decision) -> str:
+    """The sweep, what decides, and the number of questions."""
+    sweep = decision.sweep
+    count = decision.verdict.questions if decision.verdict else len(sweep.cells[0].questions["question_id"])
+    post_hoc = " (chosen after seeing the results)" if decision.post_hoc else ""
+    return f"{sweep.name}; {decision.metric}{post_hoc} over {count:,} questions decides"
 
 
 def table(decision: Decision) -> list[str]:
@@ -110,10 +120,11 @@ def _today(decision: Decision) -> list[str]:
     if decision.change == "better":
         return [f"Against {base.name}, which runs today, it is shown to be better: {by}."]
     if decision.change == "cheaper":
-        return [f"Against {base.name}, which runs today, it is cheaper and shown to be no worse: {by}."]
-    return [
-        f"Keep what you have: against {base.name} it is not shown to be better, nor cheaper and no worse ({by}). No production file is written."
-    ]
+        return [f"Against {base.name}, which runs today, it is cheaper and shown to be non-inferior: {by}."]
+    kept = (
+        f"Keep what you have: against {base.name} it is not shown to be better, nor cheaper and non-inferior"
+    )
+    return [f"{kept} ({by}). No production file is written."]
 
 
 def _padded(text: str, size: int, *, left: bool) -> str:
@@ -141,18 +152,18 @@ def _why(decision: Decision) -> str:
         return f"{take} {choice.name}: the results are the same, and it costs the least."
     if choice.reason == "only one":
         return f"{take} {choice.name}: no other configuration {'meets the constraints' if decision.limits else 'was compared'}."
-    return f"{take} {choice.name}: it is the best observed, and nothing cheaper is shown to be no worse."
+    return f"{take} {choice.name}: it is the best observed, and no cheaper one is shown to be non-inferior."
 
 
 def _costs_less(decision: Decision) -> list[str]:
     choice = decision.choice
-    if choice is None or choice.cheaper_in_play is None or choice.saved is None:
+    if choice is None or choice.cheaper_not_ruled_out is None or choice.saved is None:
         return []
     own, best = (
-        decision.costs[choice.cheaper_in_play][choice.saved],
+        decision.costs[choice.cheaper_not_ruled_out][choice.saved],
         decision.costs[choice.best][choice.saved],
     )
-    cheaper = f"{choice.cheaper_in_play} needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}"
+    cheaper = f"{choice.cheaper_not_ruled_out} needs {own:,.0f} instead of {best:,.0f} {UNITS[choice.saved]}"
     if choice.required_sample_size is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
     asked = decision.verdict.questions if decision.verdict else 0
@@ -174,6 +185,10 @@ def _listed(limits_: Mapping[str, float]) -> str:
     return ", ".join(f"at most {most:,.6g} {UNITS[key]}" for key, most in limits_.items())
 
 
-def follow_up(files: Sequence[str], again: str) -> list[str]:
-    """What was written, and how to use it."""
-    return [f"{'Wrote':<10} {' and '.join(files)}", f"{'Run again':<10} {again}"]
+def follow_up(files: Sequence[Path]) -> list[str]:
+    """What was written (the production file first), and how to use it."""
+    words = ["--config-dir", str(files[0].parent), "--config-name", files[0].stem]
+    return [
+        f"{'Wrote':<10} {' and '.join(map(str, files))}",
+        f"{'Run again':<10} python -m harness {shlex.join(words)}",
+    ]

@@ -13,7 +13,7 @@ from harness.view.verdict_words import limits, points
 # Questions that lost most, in table and file.
 SHOWN = 10
 _HEADLINE = {
-    "no worse": "Shown to be no worse",
+    "non-inferior": "Shown to be non-inferior",
     "regression": "Regression",
     "undecided": "Undecided",
 }

@@ -137,10 +137,10 @@ def _ruled_out(verdict: Verdict) -> list[str]:
         names, verb = listed([s.name for s in out]), "is" if len(out) == 1 else "are"
         nearest = "it" if len(out) == 1 else f"the nearest, {near.name},"
         lines.append(f"{names} {verb} ruled out; {nearest} is {points(near.to_best.value)} behind{between}.")
-    if unsure := [s.name for s in verdict.standings if s.status == "not decided"]:
+    if unsure := [s.name for s in verdict.standings if not s.settled]:
         verb = "lies" if len(unsure) == 1 else "lie"
         lines.append(
-            f"{listed(unsure)} {verb} so close to the threshold that resampling could not settle it: not decided."
+            f"{listed(unsure)} {verb} so close to the threshold that resampling does not settle whether to rule out."
         )
     return lines
 
@@ -160,7 +160,7 @@ def _alike(verdict: Verdict) -> list[str]:
             f"{listed(safe)} {verb} shown to be less than {points(verdict.margin)} behind the best observed, "
             "and may be taken where cheaper."
         )
-    elif sum(s.status in {"in play", "not decided"} for s in verdict.standings) > 1:
+    elif sum(s.status == "not ruled out" for s in verdict.standings) > 1:
         lines.append(
             f"None of the others is shown to be less than {points(verdict.margin)} behind the best observed: "
             "not being ruled out is no proof of being as good."

@@ -33,7 +33,7 @@ def sentences(found: Parity, *, in_parity: bool, min_equal: float, margin: float
     metric, change = short(found.primary), found.change
     if enough:
         said.append(f"At least {min_equal:.1%} must be the same.")
-    elif change.outcome == "no worse":
+    elif change.outcome == "non-inferior":
         said.append(f"The rows differ, but {metric} is shown to lose less than {points(margin)}.")
     elif change.difference.lo is None:
         said.append(

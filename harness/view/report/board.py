@@ -120,7 +120,7 @@ def _note(standing: Standing | None, verdict: Verdict | None) -> str:
         return ""
     if standing.same_as is not None:
         return f"same results as {standing.same_as}"
-    return "shown no worse" if standing.non_inferior else ""
+    return "non-inferior" if standing.non_inferior else ""
 
 
 def _field(metric: str, value: float) -> Field:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from harness.verdict.helped import Helped
+from harness.decision.findings import Helped
 from harness.view.report.effects import plain
 from harness.view.report.shares import MEANING
 
