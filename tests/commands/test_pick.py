@@ -41,9 +41,9 @@ def test_it_says_what_is_ruled_out_and_what_is_taken(picked):
     """The table, the winner with its lead, and where the file is."""
     _, said = picked
 
-    assert "→  128" in said
+    assert "→  chunk 128" in said
     assert "ruled out" in said
-    assert "128 is the best of 2" in said
+    assert "chunk 128 is the best of 2" in said
     assert "production.yaml" in said
 
 
@@ -54,7 +54,7 @@ def test_the_same_is_there_for_scripts(picked):
 
     assert decision["decided"] is True
     assert decision["winner"] == decision["choice"]["name"] == "chunk 128"
-    assert list(decision["ruled_out"]) == ["512"]
+    assert list(decision["ruled_out"]) == ["chunk 512"]
 
 
 def test_what_was_picked_runs_again_with_the_same_numbers(picked):
@@ -81,11 +81,11 @@ def test_every_run_carries_its_verdict(picked):
     parent = next(run for name, run in runs.items() if name.startswith("2 cells"))
 
     assert runs["chunk 128"].data.tags["verdict"] == "winner"
-    assert runs["512"].data.tags["verdict"] == "ruled out"
+    assert runs["chunk 512"].data.tags["verdict"] == "ruled out"
     metrics = runs["chunk 128"].data.metrics
     assert metrics["recall_2000_tokens_lo"] < metrics["recall_at_2000_tokens"]
     assert parent.data.tags["pick"] == "chunk 128"
-    assert "**Pick:** [128](#/experiments/" in parent.data.tags["mlflow.note.content"]
+    assert "**Pick:** [chunk 128](#/experiments/" in parent.data.tags["mlflow.note.content"]
 
 
 # MLflow's own classes trip over its own check while they are imported.
@@ -136,7 +136,7 @@ def test_keeping_what_runs_today_is_an_answer(picked):
 def test_a_baseline_that_is_beaten_is_left(picked):
     """Every cell is shown against it."""
     place, _ = picked
-    run = pick(place, "baseline=512", "output=new.yaml")
+    run = pick(place, "baseline=chunk 512", "output=new.yaml")
 
     assert run.returncode == 0
     assert "which runs today, it is shown to be better" in " ".join(run.stdout.split())
@@ -271,7 +271,7 @@ def test_equal_results_go_to_the_cheapest(tmp_path):
     write_golden(place.golden)
     assert place.sweep("-m", "chunk=16,64", "tracker=none").returncode == 0
 
-    assert "Take 16: the results are the same, and it costs the least." in pick(place).stdout
+    assert "Take chunk 16: the results are the same, and it costs the least." in pick(place).stdout
 
 
 def test_documents_without_a_default_place_are_named_in_the_file(workplace):

@@ -82,7 +82,7 @@ def test_other_answers_are_not(picked):
     ("words", "code", "said"),
     [
         ((), 1, "No live retriever was given."),
-        (("retriever=bm25",), 1, "A live retriever is expected"),
+        (("retriever=bm25",), 1, "is not a live retriever"),
         (("target=live:none",), 1, "there is no none in live"),
         (("url=http://127.0.0.1:9/", "retriever.backoff=0"), 1, "answered none of the 5 questions"),
         (("target=live:same", "verify.k=2"), 1, "verify.k is 2; it must be one of k (1, 3)"),
