@@ -6,38 +6,42 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from omegaconf import DictConfig
-
-from harness.cli import compose
 from harness.cli.run import run_command
 from harness.cli.say import say_all
 from harness.cli.words import SETTING, Words
-from harness.errors import SettingError
+from harness.errors import SettingError, whole
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
 
 # Names of cells may look like settings: "parent=512", "context=title · bm25".
 _SETTING = re.compile(r"(sweep|metric|baseline|worst|tracker|[+\w]+[./][\w./]*)=")
-_HOW = (
-    "Give two runs: python -m harness.compare RUN_A RUN_B. A run is a cell's name in the newest sweep (or in sweep=ID), or six or more "
-    "characters of a run's id."
+_USAGE = (
+    "Give two runs: python -m harness.compare RUN_A RUN_B. A run is a cell's name in the newest sweep (or in "
+    "sweep=ID), or the first six or more characters of a run's id."
 )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compares and says what follows; the exit code is 1 for runs that can't be compared and for wrong words."""
+    """Compares two cells; the exit code is 1 for a mistake and for cells that can't be compared."""
     return run_command("compare", __doc__, argv, _main, setting=_SETTING)
 
 
 def _main(words: Words) -> int:
-    # Of more than two, what looks like a setting was meant as one.
+    from harness.cli import compose
+
+    # With more than two, words that look like settings are settings.
     meant = [word for word in words.files if SETTING.match(word)] if len(words.files) > 2 else []
     config = compose.composed(words, ["+command=compare", *words.overrides, *meant]).config
+    baseline = None if config.baseline is None else str(config.baseline)
     runs = [word for word in words.files if word not in meant]
-    if len(runs) == 1 and config.baseline is not None and not Path(str(config.baseline)).suffix:
-        # What runs today against one other is a pair like any.
-        runs.insert(0, str(config.baseline))
+    if len(runs) == 1 and baseline is not None and not Path(baseline).suffix:
+        # A baseline and one other run are a pair.
+        runs.insert(0, baseline)
     if len(runs) != 2 or words.is_sweep:
-        raise SettingError(_HOW)
+        raise SettingError(_USAGE)
     return _run(config, *runs)
 
 
@@ -46,14 +50,10 @@ def _run(config: DictConfig, first: str, second: str) -> int:
     from harness.results.load import finished_cell
     from harness.view.comparison import comparison
 
-    worst = config.worst
-    if not isinstance(worst, int) or isinstance(worst, bool) or worst < 0:
-        raise SettingError(f"worst={worst}: give a whole number of questions, at least 0.", key="worst")
-    metric = None if config.metric is None else str(config.metric)
-    baseline = None if config.baseline is None else str(config.baseline)
+    worst = whole(config.worst, "worst", of="questions")
+    metric, baseline = (None if word is None else str(word) for word in (config.metric, config.baseline))
     pair = finished_cell(config, first), finished_cell(config, second)
-    found = compare(*pair, metric, worst, None if baseline in {first, second} else baseline)
-    say_all(comparison(found))
+    say_all(comparison(compare(*pair, metric, worst, None if baseline in {first, second} else baseline)))
     return 0
 
 

@@ -1,150 +1,39 @@
-"""``python -m harness.doctor``: what works on this machine, in one screen, before anything is waited for.
+"""``python -m harness.doctor``: what works on this machine, in one screen.
 
-It looks at what the words of a sweep would use: corpus.path=DIR, tracker.uri=..., model=...
+It looks at what a sweep with the same settings would use: corpus.path=DIR, tracker.uri=..., model=...
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Sequence
 
-from omegaconf import DictConfig
-
-from harness.cell.build import Shared
-from harness.cell.settings import new
-from harness.cli import compose
-from harness.cli.run import run_command
+from harness.cli.run import configured, run_command
 from harness.cli.say import say, wrapped
-from harness.cli.values import plain_settings_hold
-from harness.cli.words import Words, take_apart
-from harness.errors import HarnessError, SettingError
-from harness.paths import conf_folder, root
+from harness.cli.words import Words
 
-LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
-LAUNCHERS = {
-    "joblib (many cores)": "hydra-joblib-launcher",
-    "submitit (Slurm)": "hydra-submitit-launcher",
-    "ray (a cluster)": "hydra-ray-launcher",
-}
-
-_NEVER = " (*: never loaded by this project's tests)"
+_USAGE = "corpus.path=DIR, tracker.uri=..., model=..., one value each"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the report; the exit code is 1 when a sweep of the default configuration can't work here."""
+    """Prints the report; the exit code is 1 when a sweep of this configuration can't work here."""
     return run_command("doctor", __doc__, argv, _main)
 
 
 def _main(words: Words) -> int:
-    if words.files or words.is_sweep:
-        raise SettingError(
-            f"'{(*words.files, '-m')[0]}' means nothing here. Words: corpus.path=DIR, tracker.uri=..., model=..., one value each."
-        )
-    config = compose.composed(words, words.overrides).config
-    plain_settings_hold(config)
+    config = configured("doctor", words, _USAGE)
+    from harness.cli.compose import check_plain_settings
+    from harness.sweep.environment import report
+
+    check_plain_settings(config)
     healthy = True
     for good, label, text in report(config):
         healthy &= good is not False
         mark = {True: "ok", False: "FAIL", None: "-"}[good]
         for line in wrapped(text, f"{mark:<5}{label:<11}", " " * 16):
             say(line)
-    say("" if healthy else "\nWhat is marked FAIL must be mended before the default sweep can run.")
+    say("" if healthy else "\nCorrect what is marked FAIL before running the sweep.")
     return 0 if healthy else 1
-
-
-def report(config: DictConfig) -> Iterator[tuple[bool | None, str, str]]:
-    """Lines as (works, label, text); None for what is only told or need not work."""
-    yield True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    yield None, "libraries", ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
-    yield None, "cores", f"{_cores()} usable of {os.cpu_count()}"
-    free = shutil.disk_usage(root()).free / 1e9
-    yield free > 1, "disk", f"{free:.0f} GB free at {root()}"
-    yield _outcome("documents", lambda: _inputs(config))
-    yield _outcome("tracking", lambda: _tracking(config))
-    yield _outcome("cache", lambda: _writable(Path(str(config.cache))))
-    reason = _hub()
-    yield None, "hub", f"can't be reached: {reason}" if reason else "answers"
-    yield from _models(str(config.model.name))
-    installed = [text for text, package in LAUNCHERS.items() if _installed(package)]
-    yield None, "launchers", ", ".join(["one process", *installed])
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
-    """The check's text, or its complaint."""
-    try:
-        return True, label, check()
-    except HarnessError as error:
-        return False, label, str(error)
-    except OSError as error:
-        return False, label, f"{error.filename}: {error.strerror}. HARNESS_ROOT=DIR chooses another place."
-
-
-def _inputs(config: DictConfig) -> str:
-    inputs = Shared().inputs(config)
-    states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
-    return f"{len(inputs.documents)} in {config.corpus.path}; {len(inputs.labels.questions)} questions; labels: {states}"
-
-
-def _tracking(config: DictConfig) -> str:
-    return str(new(config, "tracker").check())
-
-
-def _writable(folder: Path) -> str:
-    from harness.files.atomic import write_json
-
-    folder.mkdir(parents=True, exist_ok=True)
-    trial = folder / "doctor.json"
-    write_json(trial, {})
-    trial.unlink()
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-    return f"{folder} is writable and holds {size:,.0f} MB"
-
-
-def _hub() -> str:
-    from harness.files.hub import unreachable
-
-    return unreachable()
-
-
-def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
-    """Every model of conf/model/ that needs no further setting; the default one must be here or reachable."""
-    words = take_apart([])
-    missing = []
-    for file in sorted((conf_folder() / "model").glob("*.yaml")):
-        config = compose.composed(words, [f"model={file.stem}"]).config
-        if "???" in str(config.model):
-            continue
-        try:
-            model = Shared().model(config)
-            mark = "*" if config.model.get("untested") else ""
-            place = model.place()
-            if place is None:
-                missing.append(f"{file.stem}{mark}")
-            else:
-                hashes = ", ".join(digest[:12] for digest in model.identity()["weights"].values())
-                yield True, f"{file.stem}{mark}", f"{place}; weights sha256 {hashes}{_NEVER if mark else ''}"
-        except HarnessError as error:
-            yield (False if str(config.model.name) == default else None), file.stem, str(error)
-    if missing:
-        told = f"{', '.join(missing)}; they come from the hub when they are first used"
-        yield None, "not here", f"{told}{_NEVER}" if "*" in told else told
-
-
-def _installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
 
 
 if __name__ == "__main__":

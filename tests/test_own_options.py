@@ -31,7 +31,7 @@ def own(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: [1, 2\n", r"^\S+mine\.yaml, line 2, is no YAML: expected ',' or ']'"),
+        ("a: [1, 2\n", r"^\S+mine\.yaml, line 2, is not valid YAML: expected ',' or ']'"),
         (
             "",
             r"^retriever\._target_ is missing\. The option's file must hold .*_target_: package.module.Class",
@@ -45,7 +45,7 @@ def own(tmp_path, monkeypatch):
         ),
         (
             "defaults: [gone]\n",
-            r"^There is no configuration 'retriever/gone'; it was looked for in \S+ and \S+",
+            r"^unknown configuration 'retriever/gone'; the folders searched are \S+ and \S+",
         ),
     ],
 )

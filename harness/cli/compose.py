@@ -1,4 +1,4 @@
-"""Words of a command line into a configuration, with every mistake answered by a sentence."""
+"""The words of a command line as a checked configuration; every mistake is answered by a sentence."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from harness.cli.hydra_errors import closest, explained, known_keys
-from harness.cli.words import Words, quote
-from harness.errors import SettingError
+from harness.cli.words import Words, check_flags, quote
+from harness.errors import SettingError, switch, whole
 from harness.paths import conf_folder, register_resolvers
 
 
@@ -34,18 +34,15 @@ def parse(overrides: Sequence[str]) -> list[Override]:
         except HydraException as error:
             key = word.partition("=")[0]
             raise SettingError(
-                f"'{word}' can't be read as key=value. A value with blanks, commas, brackets or '=' must be quoted twice: "
-                f"\"{key}='...'\".",
+                f"'{word}' can't be read as key=value. A value with blanks, commas, brackets or '=' must be "
+                f"quoted twice: \"{key}='...'\".",
                 key=key,
             ) from error
         key = override.get_key_element()
         if override.is_add() and not (
             key.lstrip("+").startswith("hydra") or (conf_folder() / key.lstrip("+")).is_dir()
         ):
-            raise SettingError(
-                f"{word} would add a setting that nothing reads.{closest(key.lstrip('+'), known_keys())}",
-                key=key,
-            )
+            raise SettingError(f"unknown setting '{word}'.{closest(key.lstrip('+'), known_keys())}", key=key)
     return parsed
 
 
@@ -68,7 +65,7 @@ def axes(overrides: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _refuse_axis(key: str, values: Sequence[str]) -> None:
-    """Cells that would be the same, or be measured with different rulers (a tokenizer counts the budgets), are no comparison."""
+    """Raises ``SettingError`` for equal cells, and for axes that change how all cells are measured."""
     twice = [value for value, n in Counter(values).items() if n > 1]
     if twice:
         raise SettingError(
@@ -99,10 +96,39 @@ def combinations(overrides: Sequence[str]) -> list[list[str]]:
     return [list(combination) for combination in itertools.product(*lists)]
 
 
-class Composed(NamedTuple):
-    """One cell's configuration, Hydra's own settings, the option chosen for each group, the words it came from, and the two output folders.
+def refuse_unknown(words: Words) -> None:
+    """Raises ``SettingError`` for a setting or option that no combination has, without heavy imports."""
+    check_flags(words)
+    swept = axes(words.overrides)
+    if words.files or (swept and not words.is_sweep) or all(map(_seems_known, words.overrides)):
+        return
+    errors = []
+    for overrides in combinations(words.overrides):
+        try:
+            composed(words, overrides)
+        except SettingError as error:
+            errors.append(error)
+        else:
+            return
+    raise errors[0]
 
-    ``swept``: settings that the configuration itself sweeps over (``hydra.sweeper.params``), with their values as they would be typed.
+
+def _seems_known(word: str) -> bool:
+    """Whether ``conf/`` has the option or the setting; the files are searched as text."""
+    key, _, value = word.lstrip("+~").partition("=")
+    group, _, rest = key.partition(".")
+    folder = conf_folder() / group
+    if not rest and folder.is_dir():
+        return all((folder / f"{option}.yaml").is_file() for option in value.split(","))
+    files = folder.glob("*.yaml") if rest else [conf_folder() / "config.yaml"]
+    name = re.compile(rf"^ *{re.escape(key.rpartition('.')[2])}:", re.MULTILINE)
+    return any(name.search(file.read_text(encoding="utf-8")) for file in files)
+
+
+class Composed(NamedTuple):
+    """The configuration of one cell, Hydra's settings, the chosen options, the words, and the output folders.
+
+    ``swept``: settings that the configuration itself sweeps over (``hydra.sweeper.params``), as typed.
     """
 
     config: DictConfig
@@ -115,16 +141,17 @@ class Composed(NamedTuple):
 
 
 def composed(words: Words, overrides: Sequence[str]) -> Composed:
-    """The configuration that ``overrides`` (one value each) give, on top of the flags' config name and folder.
+    """The configuration of ``overrides`` (one value each).
 
-    Raises ``SettingError`` for an unknown setting or option, a value that does not fit, a missing folder or a file that is no YAML.
+    Raises ``SettingError`` for an unknown setting or option, a wrong value, a missing folder or a file that
+    is not YAML.
     """
     register_resolvers()
     extra = words.flag("--config-dir", "-cd")
     name = words.flag("--config-name", "-cn") or "config"
     folder, other = conf_folder(), None if extra is None else Path(extra).resolve()
     if other is not None and not other.is_dir():
-        raise SettingError(f"--config-dir is {extra}, and there is no folder {other}. Check the spelling.")
+        raise SettingError(f"--config-dir is {extra}, but the folder {other} does not exist.")
     folders = [folder] if other is None else [folder, other]
     if other is not None and (other / f"{name.removesuffix('.yaml')}.yaml").is_file():
         # The configuration itself is looked for in the first folder only.
@@ -143,3 +170,28 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
     with open_dict(config):
         del config["hydra"]
     return Composed(config, hydra, choices, list(overrides), run_folder, sweep_folder, swept)
+
+
+def check_plain_settings(config: DictConfig) -> None:
+    """Checks the settings that belong to no group; raises ``SettingError`` for a missing or wrong value."""
+    from harness.chunker.context import check_context
+
+    whole(config.chunk, "chunk", 1, of="tokens")
+    whole(config.overlap, "overlap", 0, of="tokens")
+    switch(config.plan, "plan")
+    switch(config.profile, "profile")
+    check_context(config.context)
+    unset = _missing(OmegaConf.to_container(config, resolve=False))
+    if unset:
+        raise SettingError(f"{unset} is not set, and it has no default. Give it: {unset}=...", key=unset)
+    for key in ("corpus.path", "golden.path", "cache", "tokenizer"):
+        if not str(OmegaConf.select(config, key, default="-") or "").strip():
+            raise SettingError(f"{key} is empty. Give a path, or leave it out for the default.", key=key)
+
+
+def _missing(node: Any, key: str = "") -> str | None:
+    """The first setting without a value, as it is written on the command line."""
+    if isinstance(node, dict):
+        found = (_missing(value, f"{key}.{name}" if key else str(name)) for name, value in node.items())
+        return next((missing for missing in found if missing), None)
+    return key if node == "???" else None

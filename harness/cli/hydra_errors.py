@@ -1,4 +1,4 @@
-"""Hydra's complaints as sentences: what was given, what is allowed, what to do."""
+"""Errors of Hydra as sentences: what was given, what is allowed, what to do."""
 
 from __future__ import annotations
 
@@ -15,36 +15,33 @@ from harness.paths import conf_folder
 
 
 def explained(error: Exception, overrides: Sequence[str], folders: Sequence[Path]) -> SettingError:
-    """Hydra's complaint as a sentence that says what was given, what is allowed and what to do.
-
-    ``folders`` hold the groups: the program's, and the user's if there is one.
-    """
+    """The error of Hydra as a sentence. ``folders`` hold the groups: the program's, and the user's if any."""
     if isinstance(error, MarkedYAMLError) and error.problem_mark:
         mark = error.problem_mark
-        return SettingError(f"{mark.name}, line {mark.line + 1}, is no YAML: {error.problem}.")
+        return SettingError(f"{mark.name}, line {mark.line + 1}, is not valid YAML: {error.problem}.")
     return _hydras(str(error), overrides, folders)
 
 
 def _hydras(text: str, overrides: Sequence[str], folders: Sequence[Path]) -> SettingError:
     if found := re.search(r"Could not override '([^']+)'", text):
         key = found[1]
-        return SettingError(f"{key} is no setting.{_hint(key, overrides)}", key=key)
+        return SettingError(f"unknown setting '{key}'.{_hint(key, overrides)}", key=key)
     if found := re.search(r"Could not find 'hydra/(launcher|sweeper)/([^'/]+)'", text):
         return SettingError(
-            f"hydra/{found[1]}={found[2]} is not installed. Launchers and sweepers are packages of their own: "
-            f"pip install hydra-{found[2]}-{found[1]}.",
+            f"hydra/{found[1]}={found[2]} is not installed: pip install hydra-{found[2]}-{found[1]}.",
             key=f"hydra/{found[1]}",
         )
     if found := re.search(r"Could not find '([^']+)/([^'/]+)'", text):
         group, option = found[1], found[2]
         known = sorted({p.stem for folder in folders for p in (folder / group).glob("*.yaml")})
         return SettingError(
-            f"{group}={option}: there is no such option.{closest(option, known)} Options of {group}: {', '.join(known)}.",
+            f"unknown option '{group}={option}'.{closest(option, known)} Options of {group}: "
+            f"{', '.join(known)}.",
             key=group,
         )
     if found := re.search(r"Could not (?:load|find) '([^']+)'", text):
         return SettingError(
-            f"There is no configuration '{found[1]}'; it was looked for in {' and '.join(map(str, folders))}."
+            f"unknown configuration '{found[1]}'; the folders searched are {' and '.join(map(str, folders))}."
         )
     if found := re.search(r"must be a string or a list. Got (\w+)", text):
         word = next((w for w in overrides if (conf_folder() / w.partition("=")[0]).is_dir()), "")
@@ -81,7 +78,7 @@ def _hint(key: str, overrides: Sequence[str]) -> str:
 
 
 def known_keys() -> list[str]:
-    """All settings of the default configuration and of every option, as they are written on the command line."""
+    """All settings of the default configuration and of every option."""
     folder = conf_folder()
     keys = {str(k) for k in OmegaConf.load(folder / "config.yaml") if str(k) not in {"defaults", "hydra"}}
     for file in (

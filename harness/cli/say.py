@@ -1,4 +1,4 @@
-"""What the program says: plain lines to a terminal or a pipe, mistakes to standard error."""
+"""Output of the program: plain lines to a terminal or a pipe, errors to standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIPE_WIDTH = 80
 
 
 def prepare() -> None:
-    """Makes sure that no text can break the program: a terminal that lacks a sign gets its code, warnings get a line each."""
+    """Sets up output: characters that the terminal lacks are escaped, and each warning takes a line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -32,7 +32,7 @@ def say(text: str) -> None:
 
 
 def say_all(lines: Iterable[str]) -> None:
-    """Prints lines, empty ones included. A reader that has gone (``| head``) does not end the sweep."""
+    """Prints lines, empty ones included. A closed pipe (``| head``) does not end the sweep."""
     try:
         for line in lines:
             print(line, flush=True)
@@ -42,7 +42,7 @@ def say_all(lines: Iterable[str]) -> None:
 
 
 def complain(text: str) -> None:
-    """Prints a mistake to standard error."""
+    """Prints an error to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -52,7 +52,7 @@ def width() -> int:
 
 
 def wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
-    """``text`` broken at blanks to the width of the terminal; words, such as paths to be copied, stay whole."""
+    """``text`` broken at blanks to the width of the terminal; words such as paths stay whole."""
     return textwrap.wrap(
         text,
         max(40, width()),

@@ -1,7 +1,7 @@
-"""A command line taken apart: flags, files and settings.
+"""A command line split into flags, files and settings.
 
-All commands take the same ``key=value`` words. The sweep hands them on to Hydra's own entry; the others compose
-in ``harness.cli.compose``, since Hydra's entry refuses a word such as a file name.
+All commands take the same ``key=value`` words. The sweep passes them to Hydra; the other commands compose in
+``harness.cli.compose``, because Hydra refuses a word such as a file name.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cli.hydra_errors import closest
 from harness.errors import SettingError
 
-# Values of these keys are paths, addresses or ids: text, whatever signs they hold.
+# Values of these keys are paths, addresses or ids: always text.
 TEXT_KEY = re.compile(
-    r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$|^tracker\.experiment$"
+    r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$"
+    r"|^tracker\.experiment$"
 )
 
 # A key holds no blank: "minilm · k=5" is the name of a cell.
@@ -27,8 +27,8 @@ SETTING = re.compile(r"[^\s=]*=")
 class Words(NamedTuple):
     """A command line taken apart.
 
-    ``flags`` are Hydra's own (``-m``, ``--config-name`` and its value, ...), ``files`` the words that are existing files or hold
-    no ``=``, ``overrides`` the ``key=value`` words, quoted where Hydra would misread them.
+    ``flags``: Hydra's own (``-m``, ``--config-name`` and its value, ...). ``files``: words that are existing
+    files or hold no ``=``. ``overrides``: the ``key=value`` words, quoted where Hydra would misread them.
     """
 
     flags: tuple[str, ...]
@@ -52,11 +52,12 @@ class Words(NamedTuple):
 
 
 FLAGS_WITH_VALUE = {
-    "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c", "--experimental-rerun",
+    "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c",
+    "--experimental-rerun",
 }  # fmt: skip
 FLAGS = FLAGS_WITH_VALUE | {
-    "-m", "--multirun", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--shell-completion", "-sc", "--resolve",
-    "--run", "-r",
+    "-m", "--multirun", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--shell-completion",
+    "-sc", "--resolve", "--run", "-r",
 }  # fmt: skip
 
 
@@ -65,15 +66,17 @@ def check_flags(words: Words) -> None:
     values = {value for flag, value in itertools.pairwise(words.flags) if flag in FLAGS_WITH_VALUE}
     for flag in words.flags:
         if flag.partition("=")[0] not in FLAGS and flag not in values:
+            from harness.cli.hydra_errors import closest
+
             setting = flag.lstrip("-")
             hint = f" A setting has no dash: {setting}." if "=" in setting else ""
             raise SettingError(
-                f"{flag} is no flag.{hint or closest(flag, FLAGS)} See python -m harness --help."
+                f"unknown flag '{flag}'.{hint or closest(flag, FLAGS)} See python -m harness --help."
             )
 
 
 def take_apart(argv: Sequence[str], setting: re.Pattern[str] = SETTING) -> Words:
-    """Sorts the words of a command line; the order among flags and among overrides is kept. ``setting``: how an override begins."""
+    """Sorts the words of a command line; ``setting``: how an override begins."""
     flags: list[str] = []
     files: list[str] = []
     overrides: list[str] = []

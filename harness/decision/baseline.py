@@ -1,16 +1,21 @@
-"""What runs today, as something to compare with: a cell of the sweep, or a production file picked earlier."""
+"""What runs today, to compare with: a cell of the sweep, or a production file that was picked earlier."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
+from harness.cli import compose
+from harness.cli.compose import Composed
 from harness.cli.hydra_errors import closest
-from harness.decision import production
-from harness.errors import SettingError
+from harness.cli.words import Words
+from harness.errors import InputError, SettingError
 from harness.records import FloatArray
 from harness.results.finished import FinishedSweep
 from harness.results.scores import Compared, compared
@@ -21,15 +26,27 @@ _RISK = 0.05
 
 
 class Baseline(NamedTuple):
-    """What runs today: its name, its results on the compared questions (float64 (questions,)) and its costs.
-
-    ``is_cell``: it is a cell of the sweep.
-    """
+    """What runs today: name, scores of the compared questions (float64 (questions,)), and costs."""
 
     name: str
     values: FloatArray
     costs: Mapping[str, float]
-    is_cell: bool
+
+
+@dataclass(frozen=True)
+class Production:
+    """A production file as it was read.
+
+    ``composed``: its configuration. ``recorded``: figures. ``provenance``: origins. ``scores``: question id
+    to the value of ``recorded["primary"]``. ``clusters``: question id to its cluster.
+    """
+
+    path: Path
+    composed: Composed
+    recorded: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    scores: Mapping[str, float]
+    clusters: Mapping[str, str]
 
 
 def baseline(
@@ -37,12 +54,13 @@ def baseline(
     sweep: FinishedSweep,
     numbers: Compared,
     metric: str,
-    k: Mapping[str, int],
-    costs: Mapping[str, Mapping[str, float]],
+    k: Mapping[str, int] | None = None,
+    costs: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Baseline:
-    """The baseline that ``word`` means: a cell's name, six characters of its run id, or a production file.
+    """The baseline called ``word``: a cell's name, six characters of its run id, or a production file.
 
-    Raises ``SettingError`` for a word that means neither, or a file whose questions or metric are others.
+    ``k``: the cut-off of each cell, where it replaces the one in the metric's name. Raises ``SettingError``
+    for an unknown word, and for a production file with other questions or another metric.
     """
     if Path(word).suffix in {".yaml", ".yml"}:
         return _from_file(Path(word), numbers, metric)
@@ -51,15 +69,16 @@ def baseline(
     except KeyError:
         names = [cell.name for cell in sweep.cells]
         raise SettingError(
-            f"baseline is '{word}', which is no cell of '{sweep.name}' and no production file.{closest(word, names)} Its cells: {', '.join(names)}.",
+            f"baseline is '{word}', which is neither a cell of '{sweep.name}' nor a production file."
+            f"{closest(word, names)} Its cells: {', '.join(names)}.",
             key="baseline",
         ) from None
-    own = compared(sweep, metric, [cell], {cell.name: k[cell.name]})
-    return Baseline(cell.name, own.outcomes.values[0], costs[cell.name], is_cell=True)
+    own = compared(sweep, metric, [cell], k)
+    return Baseline(cell.name, own.outcomes.values[0], {} if costs is None else costs[cell.name])
 
 
 def differences(base: Baseline, numbers: Compared) -> dict[str, Interval]:
-    """Each cell minus the baseline, with limits that hold for all of them together (Bonferroni)."""
+    """Each cell minus the baseline, with limits that hold for all cells together (Bonferroni)."""
     outcomes = numbers.outcomes
     others = [name for name in outcomes.names if name != base.name]
     risk = _RISK / max(1, len(others))
@@ -71,21 +90,63 @@ def differences(base: Baseline, numbers: Compared) -> dict[str, Interval]:
     }
 
 
+def read_production(path: Path, overrides: Sequence[str] = ()) -> Production:
+    """The production file with its scores, ``overrides`` applied to its configuration.
+
+    Raises ``InputError`` for a missing file and for a file of another kind.
+    """
+    if not path.is_file():
+        raise InputError(
+            f"{path} does not exist. python -m harness.pick writes a production file.", path=path
+        )
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}", path=path) from None
+    if not isinstance(content, dict) or not {"defaults", "recorded", "provenance"} <= set(content):
+        raise InputError(
+            f"{path} is not a production file: it needs defaults, recorded and provenance, as written by "
+            "python -m harness.pick.",
+            path=path,
+        )
+    words = Words(("--config-dir", str(path.absolute().parent), "--config-name", path.stem), (), ())
+    composed = compose.composed(words, overrides)
+    scores, clusters = _scores(scores_file(path))
+    return Production(path, composed, content["recorded"], content["provenance"], scores, clusters)
+
+
+def scores_file(path: Path) -> Path:
+    """Where the scores of the production file ``path`` are."""
+    return path.with_suffix(".scores.csv")
+
+
+def _scores(path: Path) -> tuple[dict[str, float], dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))[1:]
+        return {row[0]: float(row[2]) for row in rows}, {row[0]: row[1] for row in rows}
+    except FileNotFoundError:
+        reason = "does not exist; a new run is compared with the scores in it"
+    except (ValueError, IndexError):
+        reason = "must have three columns (question_id, cluster, value)"
+    raise InputError(f"{path} {reason}. Write it again with python -m harness.pick.", path=path)
+
+
 def _from_file(path: Path, numbers: Compared, metric: str) -> Baseline:
-    found = production.read(path)
+    found = read_production(path)
     recorded = str(found.recorded["primary"])
     if recorded not in {metric, *numbers.metrics.values()}:
         raise SettingError(
-            f"{path} was picked by {recorded}, and {metric} decides here. Say metric={recorded} to compare by that.",
+            f"{path} was picked by {recorded}, and this comparison is decided by {metric}. "
+            f"Give metric={recorded} to compare by that.",
             key="baseline",
         )
     missing = [question_id for question_id in numbers.question_ids if question_id not in found.scores]
     if missing:
         raise SettingError(
-            f"{path} has no score for {len(missing):,} of the {len(numbers.question_ids):,} questions (for instance {missing[0]}): it was picked on "
-            "another golden set. Add its configuration to the sweep instead.",
+            f"{path} has no score for {len(missing):,} of the {len(numbers.question_ids):,} questions (for "
+            f"instance {missing[0]}). Add its configuration to the sweep instead.",
             key="baseline",
         )
     values = np.array([found.scores[question_id] for question_id in numbers.question_ids])
-    costs = {key: float(value) for key, value in found.recorded["costs"].items()}
-    return Baseline(path.name, values, costs, is_cell=False)
+    return Baseline(path.name, values, {key: float(cost) for key, cost in found.recorded["costs"].items()})

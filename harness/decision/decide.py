@@ -1,40 +1,37 @@
-"""From a finished sweep to a decision: constraints, verdict over what meets them, costs, choice.
-
-``pick`` prints it, the report shows it; neither computes anything of its own.
-"""
+"""From a finished sweep to a decision: constraints, verdict on the cells that meet them, costs, choice."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from harness.decision.baseline import Baseline, baseline, differences
-from harness.decision.latency import percentiles, query_ms
+from harness.decision.latency import query_ms_p95
 from harness.errors import HarnessError, SettingError
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval, Verdict
-from harness.verdict.choice import ChangeReason, Choice, Misses, choose, misses, worth_changing
+from harness.verdict.choice import ChangeReason, ChosenCell, Misses, choose, misses, worth_changing
 from harness.verdict.judge import judge
 
 COSTS = ("context_tokens", "query_ms", "index_mb")
 LIMITS = ("context_tokens", "query_ms", "index_mb", "truncated_evidence")
-# Cells whose latency is measured side by side: so many indexes are held in memory at once.
-_MEASURED_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
 class Decision:
-    """All that was decided about a sweep, and on what.
+    """The decision about a sweep, and what it rests on.
 
-    ``metric`` decides; ``post_hoc`` when it is not the one recorded with the sweep. ``k``: the cut-off of each cell. ``costs``:
-    cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``. ``is_measured``: latencies were measured for this decision.
-    ``verdict``, ``compared`` and ``choice`` speak of the cells that meet the limits; they are None when none does.
-
-    ``to_baseline``: each of them minus what runs today; ``change`` says whether the choice should take its place.
+    - ``metric``: what decides; ``post_hoc``: it is not the metric recorded with the sweep.
+    - ``k``: the cut-off of each cell.
+    - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``.
+    - ``compared``, ``verdict``, ``choice``: of the cells that meet the limits; None when no cell does.
+    - ``is_measured``: latencies were measured for this decision.
+    - ``to_baseline``: these cells minus the baseline; ``change``: whether the choice should replace it.
     """
 
     sweep: FinishedSweep
@@ -46,12 +43,40 @@ class Decision:
     misses: Misses
     compared: Compared | None = None
     verdict: Verdict | None = None
-    choice: Choice | None = None
+    choice: ChosenCell | None = None
     is_measured: bool = False
     notes: Sequence[str] = field(default_factory=tuple)
     baseline: Baseline | None = None
     to_baseline: Mapping[str, Interval] = field(default_factory=dict)
     change: ChangeReason | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The decision in plain values: verdict, choice, costs, constraints and the cells that miss them."""
+        verdict, choice = self.verdict, self.choice
+        return {
+            "sweep": self.sweep.name,
+            "run_id": self.sweep.run_id,
+            "metric": self.metric,
+            "post_hoc": self.post_hoc,
+            **(verdict.to_json() if verdict else {"decided": False, "winner": None}),
+            "choice": None
+            if choice is None
+            else {
+                "name": choice.name,
+                "chosen_on": choice.reason,
+                "best_observed": choice.best,
+                "saves": choice.saved if choice.reason == "cheaper" else None,
+                "required_sample_size_for_cheaper": choice.required_sample_size,
+            },
+            "limits": dict(self.limits),
+            "misses": {name: dict(over) for name, over in self.misses.of_cell.items()},
+            "nearest": self.misses.nearest,
+            "costs": {name: dict(values) for name, values in self.costs.items()},
+            "baseline": None if self.baseline is None else self.baseline.name,
+            "change": self.change,
+            "to_baseline": {name: [d.value, d.lo, d.hi] for name, d in self.to_baseline.items()},
+            "latency": "measured for this decision" if self.is_measured else "noted during the sweep",
+        }
 
 
 def decide(
@@ -66,8 +91,9 @@ def decide(
 ) -> Decision:
     """The decision. ``limits``: cost to the most that is allowed; ``order``: costs, the most important first.
 
-    ``measure``: latencies are measured anew for the cells between which they decide; where that can't be done (documents or model are not
-    here), those of the sweep are used and a note says so. ``against``: what runs today, a cell's name or a production file. Raises ``SettingError`` for a metric that can't decide between these cells.
+    ``measure``: latencies are measured again for the cells between which they decide. Where documents or
+    model are missing, those of the sweep are used, with a note. ``against``: the baseline, a cell's name or a
+    production file. Raises ``SettingError`` for a metric that can't decide between these cells.
     """
     limits = dict(limits or {})
     chosen = metric or sweep.primary
@@ -81,8 +107,7 @@ def decide(
     feasible = [cell for cell in sweep.cells if cell.name not in found.of_cell]
     if not feasible:
         return decision
-    own_k = k if limits.get("context_tokens") is not None else None
-    numbers = compared(sweep, chosen, feasible, own_k)
+    numbers = compared(sweep, chosen, feasible, _own_k(decision))
     verdict = judge(numbers.outcomes, margin)
     decision = replace(decision, compared=numbers, verdict=verdict)
     if measure and "query_ms" in order and not decision.is_measured:
@@ -92,11 +117,11 @@ def decide(
 
 
 def _against(decision: Decision, word: str, order: Sequence[str], margin: float) -> Decision:
-    """The decision with every cell's difference to what runs today."""
+    """The decision with every cell's difference to the baseline."""
     numbers, choice = decision.compared, decision.choice
     if numbers is None or choice is None:
         return decision
-    base = baseline(word, decision.sweep, numbers, decision.metric, decision.k, decision.costs)
+    base = baseline(word, decision.sweep, numbers, decision.metric, _own_k(decision), decision.costs)
     to_baseline = differences(base, numbers)
     if choice.name == base.name:
         change: ChangeReason = "keep"
@@ -107,18 +132,24 @@ def _against(decision: Decision, word: str, order: Sequence[str], margin: float)
 
 
 def checked_order(order: Sequence[str]) -> tuple[str, ...]:
-    """The costs to choose by. Raises ``SettingError`` for one that is not known."""
+    """The costs to choose by. Raises ``SettingError`` for an unknown one."""
     wrong = [name for name in order if name not in COSTS]
     if wrong or not order:
         raise SettingError(
-            f"pick.cost is {', '.join(map(str, order)) or 'empty'}; it must be a list of {', '.join(COSTS)}, the most important first.",
+            f"pick.cost is {', '.join(map(str, order)) or 'empty'}; it must be a list of {', '.join(COSTS)}, "
+            "the most important first.",
             key="pick.cost",
         )
     return tuple(order)
 
 
+def _own_k(decision: Decision) -> Mapping[str, int] | None:
+    """The cut-off of each cell where a context budget sets it; None for the one in the metric's name."""
+    return None if decision.limits.get("context_tokens") is None else decision.k
+
+
 def _cut_offs(sweep: FinishedSweep, budget: float | None) -> dict[str, int]:
-    """Each cell's k: the sweep's, or the largest of the measured ones whose rows fit the context budget (the smallest where none does)."""
+    """The k of each cell: the sweep's, or the largest measured one within the context budget."""
     if budget is None:
         return {cell.name: sweep.k for cell in sweep.cells}
     return {
@@ -140,14 +171,14 @@ def _costs(cell: FinishedCell, k: int) -> dict[str, float]:
 
 
 def _cheap_first(decision: Decision) -> list[str]:
-    """The cells that meet all other limits: only for them does latency decide."""
+    """The cells that meet all other limits; only among them does latency decide."""
     others = {key: most for key, most in decision.limits.items() if key != "query_ms"}
     over = misses(decision.costs, others).of_cell
     return [name for name in decision.costs if name not in over]
 
 
 def _between(verdict: Verdict, costs: Mapping[str, Mapping[str, float]], order: Sequence[str]) -> list[str]:
-    """The best observed and those that may be taken instead, unless an earlier cost decides already."""
+    """The best observed cell and its possible substitutes, unless an earlier cost decides already."""
     names = [s.name for i, s in enumerate(verdict.standings) if i == 0 or s.non_inferior]
     before = order[: order.index("query_ms")]
     least = {key: np.nanmin([costs[name][key] for name in names]) for key in before}
@@ -156,16 +187,13 @@ def _between(verdict: Verdict, costs: Mapping[str, Mapping[str, float]], order: 
 
 
 def _measured(decision: Decision, names: Sequence[str]) -> Decision:
-    """The decision with latencies of these cells measured anew."""
+    """The decision with the latencies of these cells measured again."""
     costs = {name: dict(values) for name, values in decision.costs.items()}
     try:
-        for first in range(0, len(names), _MEASURED_AT_ONCE):
-            some = names[first : first + _MEASURED_AT_ONCE]
-            times = query_ms({name: decision.sweep.cell(name).content["config"] for name in some})
-            for name, taken in times.items():
-                costs[name]["query_ms"] = percentiles(taken)[1]
+        for name, taken in query_ms_p95({n: decision.sweep.cell(n).content["config"] for n in names}).items():
+            costs[name]["query_ms"] = taken
     except HarnessError as error:
         reason = re.sub(r"\s+", " ", str(error)).split(". ")[0]
-        note = f"Latencies are those noted during the sweep, under whatever load there was: they can't be measured here ({reason})."
+        note = f"Latencies are those noted during the sweep, because they can't be measured here ({reason})."
         return replace(decision, notes=(*decision.notes, note))
     return replace(decision, costs=costs, is_measured=bool(names))

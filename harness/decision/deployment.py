@@ -1,11 +1,13 @@
-"""One configuration in a folder of its own: documents, their vectors and the settings, ready to answer questions anywhere.
+"""One configuration, deployed: in a folder that answers questions, in MLflow's registry, or live.
 
-Nothing outside the folder is needed but the model's weights (a package or a folder of the hub's cache), for the questions.
+Only the model's weights (a package or a folder of the hub's cache) are needed beside the folder, for the
+questions.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +21,11 @@ from harness.cell.reranked import reranked
 from harness.cell.settings import cut_offs, new
 from harness.chunker import columns
 from harness.chunker.context import with_context
+from harness.cli import compose
+from harness.cli.words import Words
 from harness.errors import InputError, SettingError
 from harness.records import Chunks, Document
+from harness.results.finished import FinishedCell
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
 from harness.store.rankings import CachedRetriever
@@ -28,16 +33,18 @@ from harness.store.reranker_scores import CachedReranker
 from harness.text.tokenizer import load_tokenizer
 
 _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"
+# A short name for each live option, and the setting that it stands for.
+_SHORT = {"url": ("http", "retriever.url"), "target": ("callable", "retriever.target")}
 
 
 def save(config: DictConfig, folder: Path) -> None:
-    """Writes what ``load`` needs. Vectors are taken from the cache, so nothing is embedded that was embedded before.
+    """Writes what ``load`` needs; cached vectors are not computed again.
 
-    Raises ``SettingError`` for an external retriever: it runs elsewhere already.
+    Raises ``SettingError`` for a retriever that returns its own chunks.
     """
     if not uses(config, "chunker"):
         raise SettingError(
-            "An external retriever is deployed already, so there is nothing to register. pick.register=null leaves it out.",
+            "A retriever that returns its own chunks can't be registered. Give pick.register=null.",
             key="pick.register",
         )
     made = Shared().components(config)
@@ -46,9 +53,8 @@ def save(config: DictConfig, folder: Path) -> None:
     (folder / _CONFIG).write_text(json.dumps(settings, indent=1, ensure_ascii=False), encoding="utf-8")
     with (folder / _DOCUMENTS).open("w", encoding="utf-8") as file:
         for document in made.inputs.documents:
-            title = (
-                document.title or document.metadata.get("title") or ""
-            )  # all that ``context`` reads of either
+            # ``context`` reads nothing else of the metadata.
+            title = document.title or document.metadata.get("title") or ""
             entry = [document.doc_id, document.text, title, document.embed_prefix]
             file.write(json.dumps(entry, ensure_ascii=True) + "\n")
     if made.first_stage.uses_model:
@@ -57,19 +63,32 @@ def save(config: DictConfig, folder: Path) -> None:
 
 
 def load(folder: Path) -> Deployed:
-    """The configuration in ``folder``, searched from memory. Raises ``InputError`` when it is none of ours."""
+    """The configuration in ``folder``, searched from memory; ``InputError`` for another kind of folder."""
     try:
         config = OmegaConf.create(json.loads((folder / _CONFIG).read_text(encoding="utf-8")))
         lines = (folder / _DOCUMENTS).read_text(encoding="utf-8").split("\n")
         documents = [Document(*json.loads(line)) for line in lines if line]
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} holds no deployed configuration ({error}).", path=folder) from error
+        raise InputError(
+            f"{folder} is not the folder of a deployed configuration ({error}).", path=folder
+        ) from error
     tokenizer = load_tokenizer(str(config.tokenizer))
     maps = tokenizer.map([document.text for document in documents])
     chunks = with_context(
         columns.cut(documents, maps, new(config, "chunker")), str(config.get("context", "none"))
     )
     return Deployed(config, chunks, _store(config, folder))
+
+
+def register(uri: str, cell: FinishedCell, k: int, name: str) -> int:
+    """Registers the cell as the MLflow model ``name`` with the alias champion; gives the version."""
+    from harness.tracker.mlflow_artifacts import register as registered
+
+    question = str(cell.questions["question"][0]) if "question" in cell.questions else "What is this about?"
+    with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
+        folder = Path(scratch) / "deployment"
+        save(OmegaConf.create({**cell.content["config"], "primary_k": k}), folder)
+        return registered(uri, cell.run_id, name, Path(__file__).with_name("pyfunc.py"), folder, question)
 
 
 class Deployed:
@@ -86,8 +105,8 @@ class Deployed:
         self._retriever.prepare(chunks, (), {}, (), new(config, "metrics"))
 
     def answer(self, questions: Sequence[str], k: int | None = None) -> list[list[dict[str, Any]]]:
-        """For each question the ``k`` best chunks (default: the configuration's), best first: doc_id, start, end, text, score."""
-        with self._model.live():  # what is asked in production is not cached
+        """The ``k`` best chunks of each question, best first; the default is the k of the configuration."""
+        with self._model.live():  # production questions are not cached
             ranking = self._retriever.search(list(questions), k or self.k, self.chunks.groups("span"))
         return [
             [self._hit(int(row), float(score)) for row, score in zip(rows, scores, strict=True) if row >= 0]
@@ -107,3 +126,27 @@ class Deployed:
 
 def _store(config: DictConfig, folder: Path) -> EmbeddingStore:
     return EmbeddingStore(folder / _EMBEDDINGS, str(config.cache_dtype))
+
+
+def split_live(overrides: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of the live retriever, written out, and the words of the recorded configuration."""
+    live: list[str] = []
+    others: list[str] = []
+    for word in overrides:
+        name, _, value = word.partition("=")
+        if name in _SHORT:
+            option, setting = _SHORT[name]
+            live += [f"retriever={option}", f"{setting}={value}"]
+        else:
+            (live if name.split(".")[0] == "retriever" else others).append(word)
+    return live, others
+
+
+def with_live(config: DictConfig, words: Sequence[str]) -> DictConfig:
+    """The recorded configuration with the live retriever in the place of its own."""
+    live = config.copy()
+    live.retriever = compose.composed(Words((), (), ()), words).config.retriever
+    if uses(live, "chunker"):
+        raise SettingError(f"{words[0]} is not a live retriever; give url= or target=.", key="retriever")
+    compose.check_plain_settings(live)
+    return live

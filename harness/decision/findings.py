@@ -1,42 +1,64 @@
-"""What a finished sweep shows beside its leaderboard: verdict, effects, wording, what helped. Numbers only."""
+"""What a finished sweep shows beside its leaderboard: verdict, effects, groups of questions, what helped."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from harness.decision.baseline import baseline as baseline_meant
+from harness.decision.baseline import baseline as baseline_of
 from harness.decision.baseline import differences
 from harness.errors import InputError, SettingError
+from harness.records import UNUSED
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval, Verdict
 from harness.verdict.effects import Effect, effects
-from harness.verdict.helped import Helped, what_helped
 from harness.verdict.judge import judge
-from harness.verdict.wording import Comparison, by_group, thirds
+from harness.verdict.simultaneous import GroupComparison, by_group, thirds
 
-# The best is compared with so many others by the wording of the questions.
+# The best is compared with so many other cells by groups of questions.
 _RIVALS = 3
+_FOUND = "found"
+
+
+class Helped(NamedTuple):
+    """What one changed setting brought to the questions of one cause in one cell.
+
+    ``setting`` changes to ``value`` in the cell ``to``; all other settings are the same. ``found``: of the
+    ``of`` questions with that cause, those that ``to`` finds. ``lost``: of the ``had`` questions that the
+    cell finds, those that ``to`` misses. Both are observed, not tested: any other cell finds some questions
+    and misses others.
+    """
+
+    setting: str
+    value: str
+    to: str
+    found: int
+    of: int
+    lost: int
+    had: int
 
 
 @dataclass(frozen=True)
 class ByWording:
-    """Two cells compared in groups of questions. ``differences`` are ``first`` minus ``second``; ``groups`` says what the groups are."""
+    """Two cells compared in groups of questions; ``groups`` names the grouping."""
 
     first: str
     second: str
     groups: str
-    comparison: Comparison
+    comparison: GroupComparison
 
 
 @dataclass(frozen=True)
 class Findings:
-    """``verdict`` is None where nothing could be judged; ``reason`` says why.
+    """What a sweep shows.
 
-    ``metric`` is what was judged. ``helped``: cell to cause to what was observed to help. ``baseline``: the name of what runs today, and ``to_baseline`` each cell's difference to it.
+    ``metric``: what was judged. ``verdict``: None where nothing could be judged; ``reason`` says why.
+    ``helped``: cell to cause to what helped. ``baseline``: the name of what runs today; ``to_baseline``: each
+    cell's difference to it.
     """
 
     metric: str
@@ -57,13 +79,14 @@ def found_out(
     margin: float = 0.03,
     baseline: str | None = None,
 ) -> Findings:
-    """Verdict, effects, wording, what helped, and differences to the baseline.
+    """Verdict, effects, groups of questions, what helped, and differences to the baseline.
 
-    Raises ``SettingError`` for a metric that is not there or can't decide, and for a baseline that is neither a cell nor a file.
+    Raises ``SettingError`` for a metric that is missing or can't decide, and for an unknown baseline.
     """
-    chosen, helped = metric or sweep.primary, _helped(sweep)
+    chosen = metric or sweep.primary
     if not sweep.cells:
         return Findings(chosen, None)
+    helped = what_helped(sweep)
     try:
         numbers = compared(sweep, chosen)
         verdict = verdict or judge(numbers.outcomes, margin)
@@ -73,11 +96,7 @@ def found_out(
         return Findings(chosen, None, str(error), helped=helped)
     axes = [axis.lstrip("+") for axis, levels in sweep.axes.items() if len(levels) > 1]
     settings = [{axis: cell.params[axis] for axis in axes} for cell in sweep.cells]
-    base = None
-    if baseline is not None:
-        ks = dict.fromkeys(numbers.metrics, sweep.k)
-        costs: dict[str, dict[str, float]] = {name: {} for name in numbers.metrics}
-        base = baseline_meant(baseline, sweep, numbers, chosen, ks, costs)
+    base = None if baseline is None else baseline_of(baseline, sweep, numbers, chosen)
     return Findings(
         metric=chosen,
         verdict=verdict,
@@ -89,18 +108,53 @@ def found_out(
     )
 
 
-def _helped(sweep: FinishedSweep) -> dict[str, dict[str, list[Helped]]]:
+def what_helped(sweep: FinishedSweep) -> dict[str, dict[str, list[Helped]]]:
+    """For each cell and each cause of its missed questions, one entry per axis, the most helpful first.
+
+    Of several values of an axis, the one that finds most is given, then the one that loses least.
+    """
     axes = [axis.lstrip("+") for axis in sweep.axes]
     settings = [{axis: cell.params[axis] for axis in axes} for cell in sweep.cells]
     causes = [cell.questions["cause"].astype(str) for cell in sweep.cells]
-    return what_helped([cell.name for cell in sweep.cells], settings, causes)
+    found: dict[str, dict[str, list[Helped]]] = {}
+    for i, cell in enumerate(sweep.cells):
+        neighbours = _neighbours(settings, i)
+        had = causes[i] == _FOUND
+        found[cell.name] = {}
+        for cause in np.unique(causes[i][~had]):
+            of = causes[i] == cause
+            every = []
+            for setting, j in neighbours:
+                hit = causes[j] == _FOUND
+                numbers = (int(n.sum()) for n in (of & hit, of, had & ~hit, had))
+                every.append(Helped(setting, settings[j][setting], sweep.cells[j].name, *numbers))
+            found[cell.name][str(cause)] = _best_by_axis(every)
+    return found
+
+
+def _neighbours(settings: Sequence[Mapping[str, str]], i: int) -> list[tuple[str, int]]:
+    """The setting and position of every cell that differs in a single axis; ignored settings do not count."""
+    found = []
+    for j, other in enumerate(settings):
+        values = {axis: {other[axis], value} for axis, value in settings[i].items()}
+        different = [axis for axis, both in values.items() if len(both) > 1 and UNUSED not in both]
+        if len(different) == 1:
+            found.append((different[0], j))
+    return found
+
+
+def _best_by_axis(every: Sequence[Helped]) -> list[Helped]:
+    best: dict[str, Helped] = {}
+    for helped in sorted(every, key=lambda h: (-h.found, h.lost, h.to)):
+        best.setdefault(helped.setting, helped)
+    return sorted(best.values(), key=lambda h: (-h.found, h.lost, h.setting))
 
 
 def _by_wording(sweep: FinishedSweep, verdict: Verdict, numbers: Compared) -> list[ByWording]:
-    """The best against its nearest rivals, and against the best of every other retriever, in groups of questions."""
+    """The best against its nearest rivals and the best of every other retriever, in groups of questions."""
     best = sweep.cell(verdict.standings[0].name)
-    known = {str(i): place for place, i in enumerate(best.questions["question_id"])}
-    rows = [known[i] for i in numbers.question_ids]
+    known = {str(question_id): row for row, question_id in enumerate(best.questions["question_id"])}
+    rows = [known[question_id] for question_id in numbers.question_ids]
     groups: dict[str, Sequence[str]] = {}
     if "overlap" in best.questions:
         groups["overlap"] = thirds(best.questions["overlap"][rows].astype(np.float64))
@@ -108,10 +162,10 @@ def _by_wording(sweep: FinishedSweep, verdict: Verdict, numbers: Compared) -> li
     names, values = numbers.outcomes.names, numbers.outcomes.values
     found = []
     for rival in _rivals(sweep, verdict, best):
-        differences = values[names.index(best.name)] - values[names.index(rival)]
+        ahead = values[names.index(best.name)] - values[names.index(rival)]
         for title, of in groups.items():
             if len(set(of)) > 1:
-                comparison = by_group(differences, numbers.outcomes.clusters, of)
+                comparison = by_group(ahead, numbers.outcomes.clusters, of)
                 found.append(ByWording(best.name, rival, title, comparison))
     return found
 

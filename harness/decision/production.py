@@ -1,16 +1,17 @@
-"""The file to deploy: one configuration that the sweep's command can run again, with its figures and where they come from.
+"""The file to deploy: one configuration that the sweep's command can run again, with its figures and origins.
 
-``production.yaml`` is a Hydra configuration; beside it lies ``production.scores.csv``, the deciding metric of every question, against which the gate
-compares.
+``production.yaml`` is a Hydra configuration. Beside it lies ``production.scores.csv``, the deciding metric of
+every question, with which the gate compares.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,10 +21,12 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness import __version__
 from harness.cli import compose
-from harness.cli.compose import Composed
 from harness.cli.words import Words, quote
-from harness.errors import InputError, StoreError
-from harness.records import UNUSED, FloatArray
+from harness.decision.baseline import scores_file
+from harness.decision.decide import Decision
+from harness.errors import StoreError
+from harness.files.atomic import write_json, write_text
+from harness.records import UNUSED
 from harness.results.cells import SCHEMA
 from harness.results.finished import FinishedCell
 
@@ -38,111 +41,80 @@ _HEAD = """\
 """
 
 
-@dataclass(frozen=True)
-class Production:
-    """A production file, read.
-
-    ``composed``: its configuration. ``recorded``: figures. ``provenance``: origins. ``scores``: question id to the value of
-    ``recorded["primary"]``; ``clusters``: question id to its cluster.
-    """
-
-    path: Path
-    composed: Composed
-    recorded: Mapping[str, Any]
-    provenance: Mapping[str, Any]
-    scores: Mapping[str, float]
-    clusters: Mapping[str, str]
-
-
-def write(
-    path: Path,
-    cell: FinishedCell,
-    recorded: Mapping[str, Any],
-    origin: Mapping[str, Any],
-    question_ids: Sequence[str],
-    values: FloatArray,
-) -> list[Path]:
-    """Writes the file and its scores; gives their paths. Raises ``StoreError`` when the disk refuses."""
-    content = cell.content
-    settings = _settings(content["config"], cell.params, recorded["primary"], recorded["k"])
-    provenance = {
-        **origin,
-        "run_id": cell.run_id,
-        "schema": SCHEMA,
-        "model": dict(content["model"]),
-        "corpus_digest": content["corpus_digest"],
-        "golden_digest": content["golden_digest"],
-        "tokenizer_digest": content["tokenizer_digest"],
-        "python": content["provenance"]["python"],
-        "libraries": {"retrieval-harness": __version__, **content["provenance"]["libraries"]},
-    }
-    text = _HEAD.format(*(shlex.quote(str(part)) for part in (path.absolute().parent, path.stem, path)))
-    text += "\n".join(map(_yaml, (settings, {"recorded": _rounded(recorded)}, {"provenance": provenance})))
-    scores = scores_file(path)
-    cluster = dict(
-        zip(cell.questions["question_id"].astype(str), cell.questions["cluster"].astype(str), strict=True)
-    )
+def write_decision(path: Path, decision: Decision) -> Path:
+    """Writes the decision as JSON beside the production file ``path``, also where no cell is taken."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        with scores.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["question_id", "cluster", recorded["primary"]])
-            rows.writerows(
-                [question_id, cluster[question_id], repr(float(value))]
-                for question_id, value in zip(question_ids, values, strict=True)
-            )
     except OSError as error:
         raise StoreError(
             f"{path} can't be written ({error.strerror}). Choose another place with output=FILE.", where=path
         ) from error
-    return [path, scores]
+    file = path.with_suffix(".decision.json")
+    write_json(file, decision.to_json())
+    return file
 
 
-def scores_file(path: Path) -> Path:
-    """Where the scores of the production file ``path`` are."""
-    return path.with_suffix(".scores.csv")
+def write(path: Path, decision: Decision) -> list[Path]:
+    """Writes the chosen configuration and its scores into a folder that exists; gives their paths."""
+    numbers, choice = decision.compared, decision.choice
+    if numbers is None or choice is None:
+        return []
+    cell, recorded = decision.sweep.cell(choice.name), _recorded(decision)
+    settings = _settings(cell.content["config"], cell.params, recorded["primary"], recorded["k"])
+    parts = (settings, {"recorded": _rounded(recorded)}, {"provenance": _provenance(decision, cell)})
+    head = _HEAD.format(*(shlex.quote(str(part)) for part in (path.absolute().parent, path.stem, path)))
+    write_text(path, head + "\n".join(map(_yaml, parts)))
+    clusters = (cell.questions[name].astype(str) for name in ("question_id", "cluster"))
+    cluster = dict(zip(*clusters, strict=True))
+    values = numbers.outcomes.values[numbers.outcomes.names.index(cell.name)]
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(["question_id", "cluster", recorded["primary"]])
+    for question_id, value in zip(numbers.question_ids, values, strict=True):
+        rows.writerow([question_id, cluster[question_id], repr(float(value))])
+    write_text(scores_file(path), file.getvalue())
+    return [path, scores_file(path)]
 
 
-def read(path: Path, overrides: Sequence[str] = ()) -> Production:
-    """The file with its scores, ``overrides`` applied to its configuration. Raises ``InputError`` for what is no production file."""
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file. python -m harness.pick writes one.", path=path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no YAML: {' '.join(str(error).split())}", path=path) from None
-    if not isinstance(content, dict) or not {"defaults", "recorded", "provenance"} <= set(content):
-        raise InputError(
-            f"{path} is no production file: it needs defaults, recorded and provenance, as python -m harness.pick writes them.",
-            path=path,
-        )
-    folder = str(path.absolute().parent)
-    words = Words(("--config-dir", folder, "--config-name", path.stem), (), ())
-    composed = compose.composed(words, overrides)
-    scores, clusters = _scores(scores_file(path))
-    return Production(path, composed, content["recorded"], content["provenance"], scores, clusters)
+def _recorded(decision: Decision) -> dict[str, Any]:
+    """The figures of the chosen cell."""
+    verdict, numbers, choice = decision.verdict, decision.compared, decision.choice
+    if verdict is None or numbers is None or choice is None:
+        return {}
+    cell = decision.sweep.cell(choice.name)
+    standing = next(s for s in verdict.standings if s.name == cell.name)
+    metric = numbers.metrics[cell.name]
+    return {
+        "primary": metric,
+        "k": decision.k[cell.name],
+        "score": cell.metric(metric),
+        "interval_95": [standing.mean.lo, standing.mean.hi],
+        "verdict": standing.status,
+        "questions": verdict.questions,
+        "costs": dict(decision.costs[cell.name]),
+        "metrics": dict(cell.content["metrics"]),
+        "health": dict(cell.content["health"]),
+    }
 
 
-def _scores(path: Path) -> tuple[dict[str, float], dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))[1:]
-        return {row[0]: float(row[2]) for row in rows}, {row[0]: row[1] for row in rows}
-    except FileNotFoundError:
-        raise InputError(
-            f"{path} is missing: the scores that a new run is compared with. python -m harness.pick writes it beside the production file.",
-            path=path,
-        ) from None
-    except (ValueError, IndexError):
-        raise InputError(
-            f"{path} can't be read: three columns are expected (question_id, cluster, value). Write it again with python -m harness.pick.",
-            path=path,
-        ) from None
+def _provenance(decision: Decision, cell: FinishedCell) -> dict[str, Any]:
+    content = cell.content
+    return {
+        "sweep": decision.sweep.name,
+        "sweep_run_id": decision.sweep.run_id,
+        "cell": cell.name,
+        "picked": datetime.now(UTC).isoformat(timespec="seconds"),
+        "run_id": cell.run_id,
+        "schema": SCHEMA,
+        "model": dict(content["model"]),
+        **{key: content[key] for key in ("corpus_digest", "golden_digest", "tokenizer_digest")},
+        "python": content["provenance"]["python"],
+        "libraries": {"retrieval-harness": __version__, **content["provenance"]["libraries"]},
+    }
 
 
 def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str, k: int) -> dict[str, Any]:
-    """What makes the configuration: options, plain settings, and every value that is not its option's default."""
+    """The options, the plain settings, and every value that is not the default of its option."""
     options = {group: params[group] for group in GROUPS if params.get(group, UNUSED) != UNUSED}
     plain = {key: config[key] for key in _PLAIN if key in config}
     default, without_default = _default(options, plain, config)
@@ -172,10 +144,10 @@ def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str
 def _default(
     options: Mapping[str, str], plain: Mapping[str, Any], config: Mapping[str, Any]
 ) -> tuple[DictConfig, dict[str, dict[str, Any]]]:
-    """The configuration that the options alone give, and for each group the settings without a default, taken from ``config``."""
+    """The configuration of the options alone; per group the settings without a default, from ``config``."""
     words = [f"{group}={option}" for group, option in options.items()]
     words += [f"{key}={json.dumps(value)}" for key, value in plain.items()]
-    words.append(f"cache={quote(config['cache'])}")  # where it was says nothing of the configuration
+    words.append(f"cache={quote(config['cache'])}")  # its place is no part of the configuration
     bare = compose.composed(Words((), (), ()), words).config
     without: dict[str, dict[str, Any]] = {}
     for group in GROUPS:
@@ -199,7 +171,7 @@ def _yaml(content: Mapping[str, Any]) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Figures with six digits, which is more than a score means; as values that YAML knows."""
+    """Figures with six digits, as values that YAML can write."""
     if isinstance(value, Mapping):
         return {str(key): _rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

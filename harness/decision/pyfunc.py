@@ -1,4 +1,4 @@
-"""The registered model: MLflow loads this file as code, with the folder of a deployed configuration as its artifact."""
+"""The registered model: MLflow runs this file with the folder of a configuration as artifact."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from harness.decision import deployment
 
 
-class Hit(BaseModel):
-    """One chunk that came back (with chunker=parent, the parent of one that was found): its document, its span there (character offsets, half open), its text and its score."""
+class ReturnedChunk(BaseModel):
+    """A returned chunk (with chunker=parent: its parent); offsets are characters, half open."""
 
     doc_id: str
     start: int
@@ -30,12 +30,12 @@ class Champion(mlflow.pyfunc.PythonModel):  # type: ignore[misc,name-defined]  #
 
     def predict(  # the signature is MLflow's
         self,
-        context: Any,  # noqa: ARG002 - all that is needed was loaded
+        context: Any,  # noqa: ARG002 - everything was loaded
         model_input: list[str],
         params: dict[str, str] | None = None,  # noqa: ARG002 - there are none
-    ) -> list[list[Hit]]:
+    ) -> list[list[ReturnedChunk]]:
         """The best chunks of each question, best first."""
-        return self._deployed.answer(model_input)  # type: ignore[return-value]  # MLflow wants plain values, and the schema from the type
+        return self._deployed.answer(model_input)  # type: ignore[return-value]  # plain values, as MLflow expects
 
 
 mlflow.models.set_model(Champion())

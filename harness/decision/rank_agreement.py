@@ -1,4 +1,4 @@
-"""How alike two rankings of the same questions are: what stands in the first k rows, and what the metrics say of it."""
+"""How much a live retriever agrees with the recorded configuration: the first k rows, and the metrics."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from omegaconf import DictConfig
 
+from harness.cell import pipeline
+from harness.cell.build import Shared
+from harness.cell.inactive import uses
 from harness.cell.pipeline import Result
-from harness.records import Chunks, Document, IntArray, Kind
+from harness.cell.settings import cut_offs
+from harness.decision.baseline import Production
+from harness.decision.gate import NotComparableError, check_questions, check_version
+from harness.records import Chunks, IntArray, Kind
+from harness.results.cells import about_questions
+from harness.results.scores import scored_under
 from harness.verdict import Interval
 from harness.verdict.change import Change, change, difference_interval
+from harness.verdict.clusters import cluster_ids
 
-# A row as it is compared: its document's id, and its span without the white space at its ends; for whole documents the id alone.
+# A row as it is compared: its document's id, and its span without white space at its ends (documents: the id
+# alone).
 _Row: TypeAlias = tuple[str, int, int] | tuple[str]
-# Chunk-independent metrics within 0..1 that are shown beside the deciding one, where they were measured.
+# Chunk-independent metrics within 0..1 that are shown beside the deciding one.
 _SHOWN = (
     "recall_at_{k}",
     "complete_at_{k}",
@@ -25,7 +36,7 @@ _SHOWN = (
 
 
 class Alike(NamedTuple):
-    """The first k rows of one question: the same in the same order, the same in any order, of the same documents; and rows in both / k."""
+    """The first k rows of one question: equal in order, as sets, by document; share of common rows."""
 
     in_order: bool
     as_sets: bool
@@ -34,7 +45,7 @@ class Alike(NamedTuple):
 
 
 class Differing(NamedTuple):
-    """A question that the two answer differently: the deciding metric of both, nan where it has none, and how many of ``rows`` rows both have."""
+    """A question with different rows: the deciding metric of both (or nan), and the number of common rows."""
 
     question_id: str
     recorded: float
@@ -44,9 +55,10 @@ class Differing(NamedTuple):
 
 
 class Parity(NamedTuple):
-    """The comparison. ``alike``: question id to its rows. ``primary`` of ``change`` decides; ``metrics``: name to recorded mean, live mean, difference.
+    """The comparison.
 
-    ``differing``: what differs most first. ``failed``: questions that the live retriever did not answer.
+    ``alike``: question id to the agreement of its rows. ``change``: that of ``primary``, the deciding metric.
+    ``metrics``: name to recorded mean, live mean, difference. ``differing``: the largest difference first.
     """
 
     k: int
@@ -57,51 +69,63 @@ class Parity(NamedTuple):
     differing: Sequence[Differing]
 
     def share(self, name: str) -> float:
-        """The share of questions for which it holds, or the mean of ``shared``."""
+        """The share of questions for which the field ``name`` holds; the mean of ``shared``."""
         return float(np.mean([getattr(alike, name) for alike in self.alike.values()]))
+
+
+def agreement(recorded: Production, live: DictConfig, k: int, margin: float) -> tuple[Parity, Result]:
+    """Asks ``live`` and the recorded configuration the same questions; gives also the live result.
+
+    Raises ``NotComparableError`` where the two can't be compared.
+    """
+    config, primary = recorded.composed.config, str(recorded.recorded["primary"])
+    check_version(recorded)
+    if not uses(config, "chunker"):
+        raise NotComparableError(
+            "the recorded configuration is a live retriever itself, so its answers can't be made again. "
+            "python -m harness.gate compares it with its recorded scores."
+        )
+    shared = Shared()
+    one = shared.components(config)
+    check_questions(recorded, {question.question_id for question in one.inputs.labels.questions})
+    ks = cut_offs(config)
+    other = pipeline.evaluate(
+        shared.components(live), ks, primary
+    )  # first: a live retriever may be unreachable
+    reference = pipeline.evaluate(one, ks, primary)
+    about = about_questions(one.inputs)
+    clusters = {question_id: about[question_id].cluster for question_id in recorded.scores}
+    return parity(reference, other, primary, k, clusters, margin), other
 
 
 def parity(
     recorded: Result, live: Result, primary: str, k: int, clusters: Mapping[str, str], margin: float
 ) -> Parity:
-    """Compares what the two gave for the same questions. ``clusters``: question id to its cluster; questions without one take no part in the metrics."""
+    """Compares two results for the same questions.
+
+    ``clusters``: question id to its cluster; questions without one take no part in the metrics.
+    """
     alike: dict[str, Alike] = {}
     for kind in recorded.questions:
         pairs = zip(_rows(recorded, kind, k), _rows(live, kind, k), strict=True)
         ids = [question.question_id for question in recorded.questions[kind]]
         alike |= {question_id: _alike(*pair, k) for question_id, pair in zip(ids, pairs, strict=True)}
-    kind, name = _meant(recorded, primary)
+    kind, name = scored_under(primary, recorded.scores)
     before, after = recorded.scores[kind], live.scores[kind]
-    kept = np.array(
-        [i for i, question_id in enumerate(before.question_ids) if question_id in clusters], np.int64
-    )
-    _, of = np.unique([clusters[before.question_ids[i]] for i in kept], return_inverse=True)
-    groups: IntArray = of.astype(np.int64)
+    ids = list(before.question_ids)
+    rows = np.array([i for i, question_id in enumerate(ids) if question_id in clusters], np.int64)
+    groups: IntArray = cluster_ids([clusters[ids[i]] for i in rows])
     metrics = {}
     for metric in dict.fromkeys((name, *(shown.format(k=k) for shown in _SHOWN))):
         if metric in before.values and metric in after.values:
-            one, other = before.values[metric][kept], after.values[metric][kept]
-            metrics[metric] = (
-                float(one.mean()),
-                float(other.mean()),
-                difference_interval(other - one, groups),
-            )
-    moved = change((after.values[name] - before.values[name])[kept], groups, margin, 0.0)
-    values = {
-        question_id: (float(b), float(a))
-        for question_id, b, a in zip(
-            before.question_ids, before.values[name], after.values[name], strict=True
-        )
-    }
-    return Parity(k, primary, alike, moved, metrics, _differing(alike, values, k))
-
-
-def _meant(result: Result, primary: str) -> tuple[Kind, str]:
-    """The kind of question that a flat name speaks of, and the name there."""
-    kinds = list(result.scores)
-    if primary.startswith("document_") and len(kinds) > 1:
-        return "document", primary.removeprefix("document_")
-    return kinds[0], primary
+            one, other = before.values[metric][rows], after.values[metric][rows]
+            interval = difference_interval(other - one, groups)
+            metrics[metric] = (float(one.mean()), float(other.mean()), interval)
+    moved = change((after.values[name] - before.values[name])[rows], groups, margin, 0.0)
+    pairs_of = zip(before.values[name].tolist(), after.values[name].tolist(), strict=True)
+    return Parity(
+        k, primary, alike, moved, metrics, _differing(alike, dict(zip(ids, pairs_of, strict=True)), k)
+    )
 
 
 def _differing(
@@ -122,7 +146,7 @@ def _alike(recorded: Sequence[_Row], live: Sequence[_Row], k: int) -> Alike:
         in_order=recorded == live,
         as_sets=set(recorded) == set(live),
         documents=[row[0] for row in recorded] == [row[0] for row in live],
-        # Where both gave the same few rows, nothing is missing.
+        # Equal lists of fewer than k rows agree fully.
         shared=1.0 if recorded == live else shared / k,
     )
 
@@ -142,7 +166,7 @@ def _rows(result: Result, kind: Kind, k: int) -> list[list[_Row]]:
 def _row(chunks: Chunks, row: int, kind: Kind) -> _Row:
     if kind == "document":
         return (chunks.documents[row].doc_id,)
-    document: Document = chunks.documents[chunks.doc[row]]
+    document = chunks.documents[chunks.doc[row]]
     start, end = int(chunks.start[row]), int(chunks.end[row])
     text = document.text[start:end]
     return document.doc_id, start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())

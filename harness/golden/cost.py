@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.run import run_command
 from harness.cli.say import say_all
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.files.journal import Journal
@@ -30,7 +30,7 @@ def _run(words: Words) -> int:
     given = [Path(word).expanduser() for word in words.files]
     if words.overrides or not given:
         config = compose.composed(words, ["+command=cost", *words.overrides]).config
-        plain_settings_hold(config)
+        check_plain_settings(config)
         given.append(Path(str(config.golden.path)).expanduser())
     ledgers = list(dict.fromkeys(found for path in given for found in ledgers_at(path)))
     say_all(cost_lines(ledgers, [item for path in ledgers for item in Journal(path).items()]))

@@ -1,28 +1,36 @@
-"""The files of one cell. They are on disk, whole, before anything is tracked.
+"""The files of one cell, written before anything is tracked.
 
 ``result.json`` (settings, metrics by flat name, health; what differs between machines under ``timing`` and
-``provenance``), ``rankings.npz`` (rows as spans), ``questions.parquet`` (every metric of every question) and, for a
-cell that failed, ``failure.json`` alone.
+``provenance``), ``rankings.npz`` (rows as spans), ``questions.parquet`` (every metric of every question) and,
+for a cell that failed, ``failure.json`` alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.cell.build import Inputs
 from harness.records import Chunks, Kind, Question, Ranking, Scores
+from harness.text.words import overlap
 
 SCHEMA = 3
+# Questions about one text are correlated: one cluster. A longer text has a cluster for each block of this
+# many tokens.
+BLOCK_TOKENS = 2000
+# The prefix of the document id of lost evidence that still counts.
+LOST = "(lost) "
 
 
 class About(NamedTuple):
     """What is true of a question in every cell.
 
-    ``cluster``: the document (or the part of a long one) of its first evidence. ``overlap``: the share of the question's words that stand
-    in its evidence, nan for whole documents.
+    ``cluster``: the document (or the block of a long one) of its first evidence. ``overlap``: the share of
+    the question's words that occur in its evidence, nan for whole documents.
     """
 
     cluster: str
@@ -32,10 +40,10 @@ class About(NamedTuple):
 def write_rankings(
     path: Path, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks
 ) -> None:
-    """Rankings per kind as arrays ``<kind>_question_ids``, ``_doc``, ``_start``, ``_end``, ``_score`` and ``doc_ids``.
+    """Rankings as arrays ``<kind>_question_ids``, ``_doc``, ``_start``, ``_end``, ``_score`` and ``doc_ids``.
 
-    Arrays are (questions, depth); ``doc`` indexes ``doc_ids`` and is -1 where fewer rows came back. A whole document runs from
-    0 to its length. No pickle is needed to read them.
+    Arrays are (questions, depth); ``doc`` indexes ``doc_ids`` and is -1 where fewer rows were returned. A
+    whole document runs from 0 to its length. No pickle is needed to read them.
     """
     lengths = np.array([len(document.text) for document in chunks.documents])
     arrays: dict[str, Any] = {"doc_ids": np.array([document.doc_id for document in chunks.documents])}
@@ -64,23 +72,23 @@ def write_questions(
     *,
     texts: bool,
 ) -> None:
-    """One row per question: id, kind, source, cluster, overlap, first rank, cause, every metric at every k and budget.
+    """One row per question: id, kind, source, cluster, overlap, first rank, cause, and every metric.
 
-    ``about`` says of each question id what does not depend on the cell. ``texts`` adds the question's text. A metric that does not
-    exist for a kind is null there.
+    ``about``: question id to what does not depend on the cell. ``texts`` adds the question's text. A metric
+    that does not exist for a kind is null there.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
     tables = []
     for kind, column in scores.items():
-        asked = questions[kind]
-        names = {"question_id": pa.array(column.question_ids), "kind": pa.array([kind] * len(asked))}
+        rows = questions[kind]
+        names = {"question_id": pa.array(column.question_ids), "kind": pa.array([kind] * len(rows))}
         if texts:
-            names["question"] = pa.array([question.text for question in asked])
-        known = [about[question.question_id] for question in asked]
+            names["question"] = pa.array([question.text for question in rows])
+        known = [about[question.question_id] for question in rows]
         names |= {
-            "source": pa.array([question.source for question in asked]),
+            "source": pa.array([question.source for question in rows]),
             "cluster": pa.array([of.cluster for of in known]),
             "overlap": pa.array([of.overlap for of in known], pa.float64()),
             "first_rank": pa.array(column.first_rank, from_pandas=True),
@@ -89,3 +97,46 @@ def write_questions(
         names |= {name: pa.array(values) for name, values in column.values.items()}
         tables.append(pa.table(names))
     parquet.write_table(pa.concat_tables(tables, promote_options="default"), path)
+
+
+# Every cell of a sweep records it; the questions are the same in all.
+@lru_cache(maxsize=4)
+def about_questions(given: Inputs) -> Mapping[str, About]:
+    """Each question id with its cluster and its lexical overlap with the evidence.
+
+    A cluster is the document of the first evidence. In a document of more than 2,000 tokens it is the block
+    of 2,000 in which the evidence begins, counted from 1: ``doc.md#3``; evidence that is such a document as a
+    whole has the document.
+    """
+    positions = {document.doc_id: i for i, document in enumerate(given.documents)}
+    return {
+        question.question_id: About(
+            _cluster(given, positions, question), _overlap(given, positions, question)
+        )
+        for question in given.labels.questions
+    }
+
+
+def _cluster(given: Inputs, positions: Mapping[str, int], question: Question) -> str:
+    first = question.evidence[0]
+    doc_id = first.doc_id
+    while doc_id not in positions and doc_id.startswith(LOST):
+        doc_id = doc_id.removeprefix(LOST)
+    if first.start is None or doc_id not in positions:
+        return doc_id
+    tokens = given.tokens[positions[doc_id]]
+    if len(tokens) <= BLOCK_TOKENS:
+        return doc_id
+    return f"{doc_id}#{tokens.count(0, first.start) // BLOCK_TOKENS + 1}"
+
+
+def _overlap(given: Inputs, positions: Mapping[str, int], question: Question) -> float:
+    """The overlap with the documents as they are now; where evidence is lost, with its recorded quote."""
+    quotes = []
+    for evidence in question.evidence:
+        if evidence.start is None:
+            return float(np.nan)
+        position = positions.get(evidence.doc_id)
+        text = None if position is None else given.documents[position].text[evidence.start : evidence.end]
+        quotes.append(text or evidence.quote or "")
+    return overlap(question.text, quotes).plain

@@ -1,4 +1,4 @@
-"""A finished sweep, as far as it was tracked: all that verdict, pick, compare, gate and report read."""
+"""A finished sweep as it was tracked, and the same as tables for other programs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from harness.errors import StoreError
+
 
 @dataclass(frozen=True)
 class FinishedCell:
     """One cell that was scored.
 
-    ``folder`` holds its files (``result.json``, ``rankings.npz``, ``questions.parquet``, ``config.yaml``), downloaded if need be.
-    ``content`` is ``result.json``. ``questions`` are the columns of ``questions.parquet``, rows sorted by question id. ``color``: ``#rrggbb``.
+    ``folder``: where ``result.json``, ``rankings.npz``, ``questions.parquet`` and ``config.yaml`` are.
+    ``content``: ``result.json``. ``questions``: the columns of ``questions.parquet``, sorted by question id.
+    ``color``: ``#rrggbb``.
     """
 
     name: str
@@ -40,12 +43,14 @@ class FinishedCell:
 
 @dataclass(frozen=True)
 class FinishedSweep:
-    """A sweep with the cells that were scored, best first, and those that were not.
+    """A sweep with the cells that were scored, best first, and those that failed.
 
-    ``primary`` is the metric that was to decide, ``k`` the cut-off of the main columns. ``failures``: name and error each.
-    ``folder`` is where files made from it go; ``uri`` and ``experiment_id`` say where ``run_id`` is tracked. ``texts`` are the stretches of
-    documents that reports show: doc_id to ``(start, text)`` pieces in order; empty where text was not tracked. ``evidence``:
-    question id to its evidence as in a golden set's line.
+    - ``run_id``, ``uri``, ``experiment_id``: where it is tracked.
+    - ``folder``: where its files are.
+    - ``primary``: the metric that decides; ``k``: the cut-off of the main columns.
+    - ``failures``: name and error of each failed cell.
+    - ``texts``: doc_id to ``(start, text)`` snippets in order; empty where text was not tracked.
+    - ``evidence``: question id to its evidence as in a golden set's line.
     """
 
     name: str
@@ -67,3 +72,78 @@ class FinishedSweep:
             if cell.name == name or (len(name) >= 6 and cell.run_id.startswith(name)):
                 return cell
         raise KeyError(name)
+
+    def quoted_evidence(self, question_id: str) -> list[Mapping[str, Any]]:
+        """The evidence of a question; a whole document is quoted by its beginning."""
+        found = []
+        for evidence in self.evidence.get(question_id, ()):
+            pieces = self.texts.get(str(evidence["doc_id"]))
+            is_whole = "start" not in evidence and pieces and pieces[0][0] == 0
+            found.append({**evidence, "quote": pieces[0][1]} if is_whole and pieces else evidence)
+        return found
+
+
+def write_tables(sweep: FinishedSweep, path: Path, kind: str) -> list[Path]:
+    """Writes the table of cells to ``path`` and the questions beside it; ``kind``: csv or parquet."""
+    from pyarrow import csv, parquet
+
+    write = csv.write_csv if kind == "csv" else parquet.write_table
+    other = path.with_name(f"{path.stem}-questions{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(table(sweep), path)
+        write(per_question(sweep), other)
+    except OSError as error:
+        raise StoreError(
+            f"{path} can't be written: {error}. Choose another file with output=FILE.", where=path
+        ) from error
+    return [path, other]
+
+
+def table(sweep: FinishedSweep) -> Any:
+    """A ``pyarrow.Table``, one row per cell, best first; failed cells come last, with their ``error``.
+
+    Columns: ``cell``, ``run_id``, ``error``, the settings as text, every metric, figure of health and timing
+    by its flat name (null where a cell has none), and the digests of corpus, golden set and tokenizer.
+    """
+    import pyarrow as pa
+
+    rows: list[dict[str, Any]] = []
+    for cell in sweep.cells:
+        content = cell.content
+        figures = content["metrics"] | content["health"] | content["timing"]
+        digests = {key: content[key] for key in ("corpus_digest", "golden_digest", "tokenizer_digest")}
+        named = {"cell": cell.name, "run_id": cell.run_id, "error": None}
+        rows.append(
+            named | {key: str(value) for key, value in cell.params.items()} | _numbers(figures) | digests
+        )
+    rows += [{"cell": failure["name"], "run_id": "", "error": failure["error"]} for failure in sweep.failures]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
+
+
+def per_question(sweep: FinishedSweep) -> Any:
+    """A ``pyarrow.Table`` per cell and question: ``cell``, axes, columns of ``questions.parquet``."""
+    import pyarrow as pa
+
+    axes = [axis.lstrip("+") for axis in sweep.axes]
+    tables = []
+    for cell in sweep.cells:
+        rows = len(cell.questions["question_id"])
+        named = {
+            "cell": cell.name,
+            **{axis: cell.params[axis] for axis in axes if axis not in cell.questions},
+        }
+        columns = {name: pa.array([value] * rows, pa.string()) for name, value in named.items()}
+        for name, values in cell.questions.items():
+            if values.dtype.kind == "f":
+                columns[name] = pa.array(values, from_pandas=True)
+            else:
+                columns[name] = pa.array(values.astype(object), pa.string())
+        tables.append(pa.table(columns))
+    return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+
+
+def _numbers(figures: dict[str, float]) -> dict[str, float | None]:
+    """Undefined values as nulls, because not every program reads nan in a csv file."""
+    return {name: float(value) if np.isfinite(value) else None for name, value in figures.items()}

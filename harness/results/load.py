@@ -1,10 +1,9 @@
-"""Finished sweeps, read again: from the sweep's folder where it is on this machine, else from the tracker."""
+"""Finished sweeps, read from their folder where it is on this machine, else from the tracker."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +19,9 @@ from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.results.cells import SCHEMA
 from harness.results.finished import FinishedCell, FinishedSweep
-from harness.results.folders import folder_meant, recorded_in
+from harness.results.folders import SWEEP, Collected, collected, folder_meant, recorded_in
+from harness.results.scores import comparable
 from harness.results.snippets import read_excerpts
-from harness.results.sweeps import SWEEP, Collected, collected
 from harness.tracker import FoundSweep
 
 COST = "context_tokens"
@@ -32,10 +31,11 @@ _WORDS = {"question_id", "kind", "source", "cluster", "cause"}
 
 
 def finished(config: DictConfig) -> FinishedSweep:
-    """The sweep that ``config.sweep`` means: ``latest``, an id's first six or more characters (of a sweep or a cell), a name, or a folder.
+    """The sweep of ``config.sweep``: ``latest``, a name, a folder, or six characters of an id.
 
-    Raises ``SettingError`` for a word that means none or several sweeps, ``StoreError`` for a sweep that can't be read: it still runs, no
-    cell finished, its files are gone or written by another version, or no two cells were asked the same questions.
+    Raises ``SettingError`` for a word that means none or several sweeps. Raises ``StoreError`` for a sweep
+    that can't be read: it is still running, no cell finished, its files are missing or of another version, or
+    no two cells have the same questions.
     """
     word = "latest" if config.sweep is None else str(config.sweep)
     folder = folder_meant(word)
@@ -53,9 +53,9 @@ def finished(config: DictConfig) -> FinishedSweep:
 
 
 def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, FinishedCell]:
-    """The cell that ``word`` means with its sweep: a cell's name in ``config.sweep``, or the first six or more characters of its run id.
+    """A cell and its sweep; ``word``: a name in ``config.sweep``, or six characters of its run id.
 
-    Raises what ``finished`` raises, and ``SettingError`` for a word that is no cell's.
+    Raises what ``finished`` raises, and ``SettingError`` for an unknown cell.
     """
     if not re.fullmatch(r"[0-9a-f]{6,32}", word):
         sweep = finished(config)
@@ -66,36 +66,30 @@ def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, Finishe
         if word in failed:
             raise SettingError(f"'{word}' of '{sweep.name}' has no scores: {failed[word]}")
         raise SettingError(
-            f"'{word}' is no cell of '{sweep.name}', nor six characters of a run's id.{closest(word, scored)} {_cells(sweep)}"
+            f"unknown cell '{word}' of '{sweep.name}'.{closest(word, scored)} {_cells(sweep)} "
+            "Six or more characters of a run's id are allowed too."
         )
-    sweep = finished(_with_sweep(config, word))
+    other = config.copy()
+    other.sweep = word
+    sweep = finished(other)
     try:
         return sweep, sweep.cell(word)
     except KeyError:
         raise SettingError(
-            f"{word} is a sweep or a failed cell of one, no cell with scores. {_cells(sweep)}"
+            f"{word} is a sweep or a failed cell, not a cell with scores. {_cells(sweep)}"
         ) from None
-
-
-def _with_sweep(config: DictConfig, word: str) -> DictConfig:
-    other = config.copy()
-    other.sweep = word
-    return other
 
 
 def read_folder(
     folder: Path, found: FoundSweep | None = None, cells: Collected | None = None
 ) -> FinishedSweep:
-    """The sweep whose ``sweep.json`` is in ``folder``; ``found`` says where it is tracked now, and that it has ended.
-
-    ``cells``: its cells, where they have been read already.
-    """
+    """The sweep in ``folder``; ``found``: where it is tracked, of a sweep that has ended; ``cells``: its cells."""
     about = _about(folder)
     if found is None and about["ended"] is None:
         done = len(list(folder.glob("*/result.json")))
         raise StoreError(
-            f"The sweep in {folder} has not ended: {done} of {len(about['cells'])} cells have results. It is still running, or its process was "
-            "killed; then run the same command again.",
+            f"The sweep in {folder} has not ended: {done} of {len(about['cells'])} cells have results. "
+            "If its process was killed, run the same command again.",
             where=folder,
         )
     names = [cell["name"] for cell in about["cells"]]
@@ -110,44 +104,18 @@ def read_folder(
             reason = f"Its files in {folders[content['name']]} can't be read: {error}"
             failures.append({"name": content["name"], "error": reason})
     compared, others = comparable(finished_cells)
-    # What was scored and only not tracked is as good as any other here.
+    # A cell that was scored and not tracked has all its results.
     scored = {cell.name for cell in compared}
     failures = [_named(failure) for failure in (*failures, *others) if failure["name"] not in scored]
     if not compared:
         raise _nothing(about["name"], failures)
-    texts, evidence = _excerpts(folder)
+    try:
+        texts, evidence = read_excerpts(folder)
+    except (OSError, ValueError, KeyError) as error:
+        raise StoreError(f"The texts in {folder} can't be read: {error}", where=folder) from error
     return replace(
         _sweep(folder, about, found), cells=compared, failures=failures, texts=texts, evidence=evidence
     )
-
-
-def comparable(cells: Sequence[FinishedCell]) -> tuple[list[FinishedCell], list[dict[str, str]]]:
-    """The cells that were asked the same questions, and the others with the reason.
-
-    Most cells decide, then the larger number of questions. Raises ``StoreError`` when no two cells share a question.
-    """
-    asked: dict[tuple[str, ...], list[FinishedCell]] = defaultdict(list)
-    for cell in cells:
-        asked[tuple(cell.questions["question_id"])].append(cell)
-    if len(asked) < 2:
-        return list(cells), []
-    kept = max(asked, key=lambda ids: (len(asked[ids]), len(ids)))
-    if len(asked[kept]) == 1 and not any(set(kept) & set(ids) for ids in asked if ids != kept):
-        counts = ", ".join(f"{group[0].name} {len(ids)}" for ids, group in asked.items())
-        raise StoreError(
-            f"The cells share no question ({counts}), so nothing can be compared. Give all cells one golden set."
-        )
-    others = [
-        {
-            "name": cell.name,
-            "error": f"It was asked {len(ids)} questions, of which {len(set(ids) & set(kept))} are among the {len(kept)} of the others; "
-            "cells are compared on the same questions or not at all.",
-        }
-        for ids, group in asked.items()
-        if ids != kept
-        for cell in group
-    ]
-    return list(asked[kept]), others
 
 
 def _about(folder: Path) -> dict[str, Any]:
@@ -157,16 +125,13 @@ def _about(folder: Path) -> dict[str, Any]:
         schema = int(about["schema"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{folder / SWEEP} can't be read ({error}).", where=folder) from error
-    if schema > SCHEMA:
-        raise StoreError(
-            f"{folder / SWEEP} was written by a newer version of this program (its files have version {schema}, this one knows up to {SCHEMA}). "
-            "Update the program.",
-            where=folder,
+    if schema != SCHEMA:
+        age, mend = (
+            ("a newer", "Update the program") if schema > SCHEMA else ("an older", "Run the sweep again")
         )
-    if schema < SCHEMA:
         raise StoreError(
-            f"{folder / SWEEP} was written by an older version of this program (version {schema} of its files; this one reads {SCHEMA}). Run the "
-            "sweep again: embeddings are kept.",
+            f"{folder / SWEEP} was written by {age} version of this program (file version {schema}; this one "
+            f"reads {SCHEMA}). {mend}.",
             where=folder,
         )
     return about
@@ -210,17 +175,8 @@ def _sweep(folder: Path, about: Mapping[str, Any], found: FoundSweep | None) -> 
     )
 
 
-def _excerpts(
-    folder: Path,
-) -> tuple[dict[str, list[tuple[int, str]]], dict[str, list[dict[str, Any]]]]:
-    try:
-        return read_excerpts(folder)
-    except (OSError, ValueError, KeyError) as error:
-        raise StoreError(f"The texts in {folder} can't be read: {error}", where=folder) from error
-
-
 def _is_of(folder: Path, run_id: str) -> bool:
-    """Whether the folder is on this machine and that sweep's: another machine's may bear the same name."""
+    """Whether the folder on this machine belongs to that sweep, and not to another machine's."""
     try:
         return str(read_json(folder / SWEEP)["tracker"]["run_id"]) == run_id
     except (OSError, ValueError, KeyError):

@@ -1,15 +1,16 @@
-"""The results of a finished sweep as the numbers that a verdict is made from."""
+"""The scores of a finished sweep as the numbers that a verdict is made from."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from harness.cli.hydra_errors import closest
-from harness.errors import SettingError
+from harness.errors import SettingError, StoreError
 from harness.records import Kind
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.verdict import Outcomes
@@ -18,7 +19,7 @@ _AT_ROWS = re.compile(r"(.+_at_)\d+")
 
 
 class Compared(NamedTuple):
-    """What is compared: the numbers, the questions' ids in their order, and the metric of each cell (its k may differ)."""
+    """The numbers, the question ids in their order, and the metric of each cell (its k may differ)."""
 
     outcomes: Outcomes
     question_ids: tuple[str, ...]
@@ -33,9 +34,9 @@ def compared(
 ) -> Compared:
     """The metric of every question in ``cells`` (default: all of the sweep's).
 
-    ``ks``: cell name to the k it is measured at, where a context budget gives each cell its own; it replaces the k in the metric's name.
-    Questions for which the metric is not defined (another kind) are left out. Raises ``SettingError`` for a metric that is not there, or that
-    can't be compared between these cells.
+    ``ks``: cell name to the k that replaces the one in the metric's name, where a context budget gives each
+    cell its own. Questions without the metric (another kind) are left out. Raises ``SettingError`` for a
+    metric that is missing, or that can't be compared between these cells.
     """
     chosen = list(sweep.cells if cells is None else cells)
     metrics = {cell.name: _at(metric, None if ks is None else ks.get(cell.name)) for cell in chosen}
@@ -47,7 +48,7 @@ def compared(
         raise SettingError(f"{metric} has no value for any question of this sweep.", key="metric")
     if not defined[:, kept].all():
         raise SettingError(
-            f"{metric} has a value for some questions in one cell and not in another; they can't be compared by it.",
+            f"{metric} has a value for some questions in one cell and not in another: it can't decide.",
             key="metric",
         )
     _refuse_row_metric(chosen, metric)
@@ -61,19 +62,49 @@ def compared(
     return Compared(Outcomes(names, values[:, kept], clusters.astype(np.int64), costs), ids, metrics)
 
 
+def comparable(cells: Sequence[FinishedCell]) -> tuple[list[FinishedCell], list[dict[str, str]]]:
+    """The cells that were scored on the same questions, and the other cells with the reason.
+
+    The largest group of cells is kept, of equal groups the one with more questions. Raises ``StoreError``
+    when no two cells share a question.
+    """
+    by_questions: dict[tuple[str, ...], list[FinishedCell]] = defaultdict(list)
+    for cell in cells:
+        by_questions[tuple(cell.questions["question_id"])].append(cell)
+    if len(by_questions) < 2:
+        return list(cells), []
+    kept = max(by_questions, key=lambda ids: (len(by_questions[ids]), len(ids)))
+    if len(by_questions[kept]) == 1 and not any(set(kept) & set(ids) for ids in by_questions if ids != kept):
+        counts = ", ".join(f"{group[0].name} {len(ids)}" for ids, group in by_questions.items())
+        raise StoreError(
+            f"The cells share no question ({counts}) and can't be compared. Give all cells one golden set."
+        )
+    others = [
+        {
+            "name": cell.name,
+            "error": f"It was scored on {len(ids)} questions, and {len(set(ids) & set(kept))} are among the "
+            f"{len(kept)} of the other cells. Cells are compared on the same questions only.",
+        }
+        for ids, group in by_questions.items()
+        if ids != kept
+        for cell in group
+    ]
+    return list(by_questions[kept]), others
+
+
 def rechunks(cells: Sequence[FinishedCell]) -> bool:
-    """True when the cells cut the documents differently; a retriever with chunks of its own does."""
+    """True when the cells have different chunks; an external retriever has its own."""
     return len({_cut_by(cell.content) for cell in cells}) > 1
 
 
 def _cut_by(content: Mapping[str, Any]) -> str:
-    """What made a cell's chunks. Where chunks came with the answers, nobody counted those of the index."""
+    """What made the cell's chunks. External retrievers return chunks, and have no number of chunks."""
     config = content["config"]
     return str(config.get("chunker") if "chunks" in content["health"] else config["retriever"])
 
 
 def scored_under(metric: str, kinds: Collection[Kind]) -> tuple[Kind, str]:
-    """The kind of question that a flat name speaks of, and the metric's own name: ``document_`` marks one where there are both kinds."""
+    """The kind of question of a flat name, and the metric's own name; ``document_`` marks one kind of two."""
     if metric.startswith("document_"):
         return "document", metric.removeprefix("document_")
     return ("span" if "span" in kinds else "document"), metric
@@ -90,7 +121,8 @@ def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.d
     if name not in cell.questions:
         known = [key for key, column in cell.questions.items() if column.dtype.kind == "f"]
         raise SettingError(
-            f"{metric} was not measured in {cell.name}.{closest(metric, known)} Metrics at other k or budgets need a new sweep.",
+            f"{metric} was not measured in {cell.name}.{closest(metric, known)} "
+            "Metrics at other k or budgets need a new sweep.",
             key="metric",
         )
     return np.where(kinds == kind, cell.questions[name].astype(np.float64), np.nan)
@@ -101,7 +133,7 @@ def _refuse_row_metric(cells: Sequence[FinishedCell], metric: str) -> None:
     independent = cells[0].content["chunk_independent"]
     if plain not in independent and rechunks(cells):
         raise SettingError(
-            f"{metric} depends on how the text was cut, and these cells cut it differently: it can't decide between them. "
+            f"{metric} depends on the chunks, and these cells have different chunks, so it can't decide. "
             f"Metrics that can: {', '.join(name for name in independent if '_at_' in name)[:200]}.",
             key="metric",
         )

@@ -1,6 +1,7 @@
-"""The stretches of documents that a report shows: around every evidence, and what came back first in every cell.
+"""The snippets of documents that a report shows: around every evidence, and the first rows of every cell.
 
-``texts.json.gz`` holds words and is not written where ``tracker.texts=false``; ``evidence.jsonl.gz`` holds ids and offsets only.
+``texts.json.gz`` holds text and is not written with ``tracker.texts=false``. ``evidence.jsonl.gz`` holds ids
+and offsets.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.errors import StoreError
-from harness.files.atomic import write_bytes
+from harness.files.atomic import writing
 from harness.records import Document, Evidence, IntArray, Question
 
 TEXTS, EVIDENCE = "texts.json.gz", "evidence.jsonl.gz"
@@ -40,29 +40,26 @@ def write_excerpts(
 ) -> list[Path]:
     """Writes both files for the finished cells below ``folder``; gives those that were written.
 
-    ``k``: how many rows of each ranking are shown, if they fit into 5 MB; with fewer, ``texts.json.gz`` says so under ``left_out``.
-    ``documents`` stand in the order that the rankings count in (by id). Raises ``StoreError`` when the disk refuses.
+    ``documents``: in the order of the rankings (by id). ``k``: how many rows of each ranking are shown, if
+    they fit into 5 MB; with fewer rows, ``texts.json.gz`` says so under ``left_out``.
     """
     lines = "".join(json.dumps(_line(question)) + "\n" for question in questions)
     files = {folder / EVIDENCE: gzip.compress(lines.encode(), mtime=0)}
     if texts:
         files[folder / TEXTS] = _fitting(documents, _labelled(documents, questions), folder, k)
     for file, content in files.items():
-        try:
-            write_bytes(file, content)
-        except OSError as error:
-            raise StoreError(
-                f"{file} can't be written: {error.strerror}. Free space or choose another folder.", where=file
-            ) from error
+        with writing(file) as target:
+            target.write(content)
     return list(files)
 
 
 def read_excerpts(
     folder: Path,
 ) -> tuple[dict[str, list[tuple[int, str]]], dict[str, list[dict[str, Any]]]]:
-    """Pieces of each document and evidence of each question; empty where the files are not there.
+    """Snippets of each document and evidence of each question; empty where the files are missing.
 
-    Quotes are put back into the evidence from the pieces. Raises ``OSError`` or ``ValueError`` for a damaged file.
+    The quotes of the evidence are taken from the snippets. Raises ``OSError`` or ``ValueError`` for a damaged
+    file.
     """
     pieces: dict[str, list[tuple[int, str]]] = {}
     if (folder / TEXTS).is_file():
@@ -79,7 +76,7 @@ def read_excerpts(
 
 
 def text_at(pieces: Mapping[str, Sequence[tuple[int, str]]], doc_id: str, start: int, end: int) -> str | None:
-    """The characters of a document from ``start`` to ``end``; None where they were not all kept."""
+    """The characters of a document from ``start`` to ``end``; None where the snippets lack some of them."""
     for begin, text in pieces.get(doc_id, ()):
         if begin <= start and end <= begin + len(text):
             return text[start - begin : end - begin]
@@ -87,14 +84,14 @@ def text_at(pieces: Mapping[str, Sequence[tuple[int, str]]], doc_id: str, start:
 
 
 def merged(spans: Spans, lengths: IntArray, around: int) -> Spans:
-    """The spans widened by ``around`` characters within their documents (``lengths``), overlapping ones joined, in order."""
+    """The spans widened by ``around`` characters within their documents; overlapping ones are joined."""
     order = np.lexsort((spans.start, spans.doc))
     doc = spans.doc[order]
     start = np.maximum(spans.start[order] - around, 0)
     end = np.minimum(spans.end[order] + around, lengths[doc])
     if not len(doc):
         return Spans(doc, start, end)
-    # All documents end to end, a place apart: one running maximum serves them all.
+    # All documents in one line with a gap between them: one running maximum serves them all.
     base = np.concatenate([[0], np.cumsum(lengths + 1)])[doc]
     reached = np.maximum.accumulate(base + end)
     first = np.concatenate([[True], (base + start)[1:] > reached[:-1]])
@@ -103,17 +100,19 @@ def merged(spans: Spans, lengths: IntArray, around: int) -> Spans:
 
 
 def _fitting(documents: Sequence[Document], evidence: Spans, folder: Path, k: int) -> bytes:
-    """As many rows of each ranking as fit, the evidence first of all; then as much of the evidence as fits."""
+    """The evidence with as many rows of each ranking as fit, else as much of the evidence as fits."""
     lengths = np.array([len(document.text) for document in documents], np.int64)
     rankings = sorted(folder.glob("*/rankings.npz"))
     for rows in dict.fromkeys((k, k // 2, 1, 0)):
         shown = _joined([evidence, *(_returned(file, rows, len(documents)) for file in rankings)])
-        said = f"Only the first {rows} of {k} rows of each ranking are here: more would pass {MOST_BYTES:,} bytes."
+        said = (
+            f"Only the first {rows} of {k} rows of each ranking are here; the limit is {MOST_BYTES:,} bytes."
+        )
         content = _packed(documents, merged(_cut(shown), lengths, AROUND), said if rows < k else "")
         if content is not None:
             return content
     count = len(evidence.doc)
-    said = f"The texts around all {count:,} places of evidence would pass {MOST_BYTES:,} bytes: only the first are here."
+    said = f"Only the first of {count:,} evidence spans are here; the limit is {MOST_BYTES:,} bytes."
     for halvings in range(1, count.bit_length() + 1):
         some = Spans(*(column[: count >> halvings] for column in evidence))
         content = _packed(documents, merged(_cut(some), lengths, AROUND), said)
@@ -136,12 +135,12 @@ def _packed(documents: Sequence[Document], shown: Spans, left_out: str) -> bytes
 
 def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]], left_out: str) -> bytes:
     text = json.dumps({"left_out": left_out, "documents": pieces}, ensure_ascii=False)
-    # Half characters are text in a JSON file of the user's, and nothing that UTF-8 could hold.
+    # Lone surrogates can occur in JSON, and UTF-8 can't encode them.
     return gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
 
 
 def _returned(file: Path, rows: int, documents: int) -> Spans:
-    """The first ``rows`` rows of every question of a cell; those that are in none of the ``documents`` are left out."""
+    """The first ``rows`` rows of every question of a cell; rows outside the ``documents`` are left out."""
     parts = []
     with np.load(file, allow_pickle=False) as archive:
         for kind in ("span", "document"):
@@ -156,7 +155,7 @@ def _returned(file: Path, rows: int, documents: int) -> Spans:
 
 
 def _labelled(documents: Sequence[Document], questions: Sequence[Question]) -> Spans:
-    """Every place of every evidence that stands in a document, in the order of the questions."""
+    """All evidence spans in the documents, in the order of the questions."""
     positions = {document.doc_id: i for i, document in enumerate(documents)}
     spans = []
     for question in questions:

@@ -18,9 +18,8 @@ from harness.cell.build import Inputs, Shared
 from harness.cell.inactive import uses
 from harness.cell.settings import check_settings, cut_offs, new
 from harness.cli import compose
-from harness.cli.compose import Composed
+from harness.cli.compose import Composed, check_plain_settings
 from harness.cli.hydra_errors import closest
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words, check_flags
 from harness.errors import HarnessError, SettingError, StoreError
 from harness.records import Kind
@@ -140,7 +139,7 @@ def _fitting(cells: Sequence[Composed], axes: Iterable[str]) -> tuple[list[Compo
     for i, cell in enumerate(cells):
         cut_offs(cell.config)
         try:
-            plain_settings_hold(cell.config)
+            check_plain_settings(cell.config)
         except HarnessError as error:
             wrong[i] = error
     wrong |= check_settings({i: cell.config for i, cell in enumerate(cells) if i not in wrong})

@@ -8,21 +8,14 @@ from typing import NamedTuple
 
 from harness.decision.findings import found_out
 from harness.errors import HarnessError
+from harness.results.folders import Collected
 from harness.results.load import read_folder
-from harness.results.sweeps import Collected
 from harness.tracker import CellVerdict
-from harness.verdict import Status, Verdict
+from harness.verdict import Verdict
 from harness.view.report.page import write_page
 from harness.view.verdict_words import verdict_words
 
 REPORT = "report.html"
-# How the statuses of a verdict are called on a run.
-TAGS: Mapping[Status, str] = {
-    "winner": "winner",
-    "in play": "not ruled out",
-    "not decided": "not ruled out",
-    "ruled out": "ruled out",
-}
 
 
 class Conclusion(NamedTuple):
@@ -68,7 +61,7 @@ def cell_verdicts(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> 
     """What is noted on each tracked cell's run."""
     limits = limits_of(verdict, metric)
     return [
-        CellVerdict(run_ids[standing.name], TAGS[standing.status], limits.get(standing.name, {}))
+        CellVerdict(run_ids[standing.name], standing.status, limits.get(standing.name, {}))
         for standing in verdict.standings
         if run_ids.get(standing.name)
     ]

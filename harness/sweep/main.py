@@ -19,18 +19,16 @@ from typing import Any
 from omegaconf import DictConfig
 
 from harness import __version__
+from harness.cli.run import sweep_help
 from harness.cli.say import complain, prepare, say, say_all, wrapped
 from harness.cli.words import Words, quote, take_apart
 from harness.errors import HarnessError
 from harness.paths import conf_folder, register_resolvers
-from harness.view import terminal
 
 _HYDRAS_OWN = re.compile(r"[+~]*hydra[./]")
 
 # Flags that only ask Hydra something; nothing is run.
 _QUESTIONS = {
-    "--help",
-    "-h",
     "--hydra-help",
     "--info",
     "-i",
@@ -50,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if "--version" in words.flags:
             say(f"retrieval-harness {__version__}")
+            return 0
+        if {"-h", "--help"} & set(words.flags):
+            say(sweep_help(words))
             return 0
         if _QUESTIONS & {flag.partition("=")[0] for flag in words.flags}:
             register_resolvers()
@@ -73,11 +74,15 @@ def _stop(_signal: int, _frame: object) -> None:
 
 def _sweep(words: Words) -> int:
     """Checks, opens, runs and closes one sweep."""
+    from harness.cli.compose import refuse_unknown
+
+    refuse_unknown(words)  # before the stages and their libraries are imported
     from harness.cell.build import Shared
     from harness.cell.settings import new
     from harness.sweep import record as recording
     from harness.sweep.cell import CellTask
     from harness.sweep.check import checked
+    from harness.view import terminal
 
     shared = Shared()
     sweep = checked(words, shared)

@@ -19,8 +19,8 @@ from harness.cli.say import say, say_all
 from harness.errors import StoreError
 from harness.files.atomic import read_json, write_json, write_text
 from harness.results.cells import SCHEMA
+from harness.results.folders import SWEEP, collected
 from harness.results.snippets import write_excerpts
-from harness.results.sweeps import SWEEP, collected
 from harness.sweep.check import Sweep
 from harness.sweep.conclude import Conclusion, concluded
 from harness.sweep.provenance import provenance

@@ -1,12 +1,13 @@
-"""What a sweep's results allow one to say: which cells are ruled out, which can't be told apart, which is shown to be no worse.
+"""What the results of a sweep show: cells that are ruled out, not ruled out, or non-inferior.
 
-Promises: numbers in, numbers out (no files, no tracker, no words); the same data gives the same verdict (the resampling seed comes from the data);
-nothing is said where the data do not carry it. ``docs/statistics.md`` has the methods, their sources and their measured error rates.
+Numbers in, numbers out: no files, no tracker, no words. The same data give the same verdict, because the seed
+of the resampling comes from the data. ``docs/statistics.md`` has the methods, their sources and their
+measured error rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -17,16 +18,16 @@ from harness.records import FloatArray, IntArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Method: TypeAlias = Literal["bootstrap", "cr2", "none"]
-Status: TypeAlias = Literal["winner", "in play", "ruled out", "not decided"]
+Status: TypeAlias = Literal["winner", "not ruled out", "ruled out"]
 
 
 @dataclass(frozen=True)
 class Outcomes:
     """The metric of every question in every cell.
 
-    ``values``: float64 (cells, questions), no nan. ``clusters``: int64 (questions,), equal for questions about the same text.
-    ``names``: of the cells. Higher is better. ``costs``: float64 (cells,), what a cell hands over: of cells with one mean the cheapest stands
-    first, then the first by name; None for nothing known.
+    ``names``: the cells. ``values``: float64 (cells, questions), no nan; higher is better. ``clusters``:
+    int64 (questions,), equal for questions about the same text. ``costs``: float64 (cells,), the tokens of
+    returned context, or None: cells with equal means are ordered by cost, then by name.
     """
 
     names: tuple[str, ...]
@@ -37,7 +38,7 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Interval:
-    """95% limits of a mean or a difference; None where the data carry none."""
+    """A mean or a difference with its 95% limits; None where the data give no limits."""
 
     value: float
     lo: float | None
@@ -48,10 +49,12 @@ class Interval:
 class Standing:
     """One cell in the verdict.
 
-    ``mean``: its score with its own interval. ``to_best``: its mean minus the best of all *other* cells' (so for the best observed: minus the
-    second), with simultaneous limits that invert the tests: ``hi < 0`` exactly when it is ruled out, ``lo > -margin`` exactly when it is
-    ``non_inferior``: shown to lie less than the margin below the truly best. ``lead_share``: share of resamples in which it leads; decides
-    nothing. ``same_as``: the cell with equal results on every question that it counts as one with, or None; all else is then that cell's.
+    ``mean``: its score with its own interval. ``to_best``: its mean minus the best mean of all *other* cells,
+    with simultaneous limits that invert the tests: ``hi < 0`` exactly when the cell is ruled out, ``lo >
+    -margin`` exactly when it is ``non_inferior``, shown to lie less than the margin below the truly best
+    cell. ``settled``: False where the Monte Carlo error of the p-value still spans the threshold after the
+    last look; the cell is then not ruled out. ``same_as``: the cell with equal results on every question, or
+    None; both have the same standing.
     """
 
     name: str
@@ -59,7 +62,7 @@ class Standing:
     to_best: Interval
     status: Status
     non_inferior: bool
-    lead_share: float
+    settled: bool = True
     same_as: str | None = None
 
 
@@ -67,11 +70,12 @@ class Standing:
 class Verdict:
     """The answer to a sweep, cells best first.
 
-    ``effective_clusters``: G* = n² / Σ n_c². ``winner``: the one cell that is not ruled out, if all is decided and it is better than each of the
-    others. ``required_sample_size``: about how many questions would separate the two best at the observed difference, or None when the second
-    is ruled out, the two are equal, or nothing can be said. ``minimum_detectable_effect``: the smallest difference between the two best that so many questions
-    would show in four sweeps of five. ``expected``: the score to expect of what choosing the best picks (cross-fitted; right on average over
-    sweeps, as uncertain as a score), and ``optimism``: how much less that is than the best observed.
+    ``effective_clusters``: G* = n² / Σ n_c². ``winner``: the only cell that is not ruled out, if every status
+    is settled and it is better than each of the others. ``required_sample_size``: about how many questions
+    would separate the two best cells at the observed difference; None when the second is ruled out, the two
+    are equal, or no number can be given. ``minimum_detectable_effect``: the smallest difference between the
+    two best that these questions show with 80% power. ``expected``: the cross-fitted score of the selected
+    cell on new questions; ``optimism``: the best observed score minus that.
     """
 
     questions: int
@@ -87,17 +91,13 @@ class Verdict:
     optimism: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, so that no script parses English: decided, winner, in_play, ruled_out (name to margin), required_sample_size, ..."""
-        of: Mapping[Status, list[Standing]] = {
-            status: [s for s in self.standings if s.status == status]
-            for status in ("winner", "in play", "ruled out", "not decided")
-        }
+        """Plain values for scripts; ``ruled_out`` is a mapping of name to difference to the best."""
         return {
             "decided": self.winner is not None,
             "winner": self.winner,
-            "in_play": [s.name for s in (*of["in play"], *of["not decided"])],
-            "not_decided": [s.name for s in of["not decided"]],
-            "ruled_out": {s.name: s.to_best.value for s in of["ruled out"]},
+            "not_ruled_out": [s.name for s in self.standings if s.status == "not ruled out"],
+            "unsettled": [s.name for s in self.standings if not s.settled],
+            "ruled_out": {s.name: s.to_best.value for s in self.standings if s.status == "ruled out"},
             "non_inferior": [s.name for s in self.standings if s.non_inferior],
             "questions": self.questions,
             "clusters": self.clusters,

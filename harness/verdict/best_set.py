@@ -9,18 +9,17 @@ import numpy as np
 
 from harness.records import Float32Array, FloatArray
 from harness.verdict import BoolArray
-from harness.verdict.exact import exact_p, holm
-from harness.verdict.monte_carlo import LOOKS, step_down
+from harness.verdict.clusters import RESAMPLES, seed_of, sign_flips
 from harness.verdict.power import LEVEL
-from harness.verdict.resampling import RESAMPLES, seed_of, sign_flips
+from harness.verdict.sign_tests import LOOKS, exact_p, holm, step_down
 from harness.verdict.simultaneous import SPARSE, inverted, least_critical, with_allowance
 
 
-class Pairs(NamedTuple):
-    """All pairs of cells; entry ``[i, j]``, float64, is of cell ``i`` minus cell ``j``, over cluster sums ``D`` of that difference.
+class CellPairs(NamedTuple):
+    """All pairs of cells; entry ``[i, j]``, float64, is about the cluster sums ``D`` of cell ``i`` - ``j``.
 
-    ``total``: Σ D; ``squares``: Σ D², with an allowance where the pair is sparse; ``weighted``: Σ n_c D; ``differing``: how many
-    ``D`` are not zero; ``skewness``: of the ``D``.
+    ``total``: Σ D; ``squares``: Σ D², with an allowance where the pair is sparse; ``weighted``: Σ n_c D;
+    ``differing``: how many ``D`` are not zero; ``skewness``: of the ``D``.
     """
 
     total: FloatArray
@@ -31,58 +30,72 @@ class Pairs(NamedTuple):
 
 
 class BestSet(NamedTuple):
-    """What is known of each cell's distance to the best of the others, in the order given.
+    """Each cell's difference to the best of the others, in the order given.
 
-    ``lo``, ``hi``: float64 (cells,), simultaneous limits of the cell's mean minus the best of all other cells'. ``ruled_out``:
-    bool (cells,), exactly where ``hi < 0``. ``decided``: bool (cells,). ``p``: float64 (cells,), adjusted, of "this cell is among
-    the best". ``winner``: the one cell that is not ruled out, if it is also shown to be better than each of the others, or None.
+    ``lo``, ``hi``: float64 (cells,), simultaneous limits of the cell's mean minus the best mean of all other
+    cells. ``ruled_out``: bool (cells,), exactly where ``hi < 0``. ``settled``: bool (cells,), whether the
+    resamples settle the p-value. ``p``: float64 (cells,), adjusted, of "this cell is among the best".
+    ``winner``: the only cell that is not ruled out, if it is also shown to be better than each of the others,
+    or None.
     """
 
     lo: FloatArray
     hi: FloatArray
     ruled_out: BoolArray
-    decided: BoolArray
+    settled: BoolArray
     p: FloatArray
     winner: int | None
 
+    def non_inferior(self, margin: float) -> BoolArray:
+        """Bool (cells,): the cell's mean lies less than ``margin`` below that of the truly best cell.
+
+        Which cell is the best is not known: the best observed was selected, and looks better than it is. So a
+        cell must be shown to lie less than the margin below *every* other cell (Berger 1982, an
+        intersection-union test), each by the critical value of Dunnett's many-to-one comparisons with that
+        other cell at 2.5%. One of these others is the truly best, and its comparisons hold for all cells at
+        once: all claims hold together with probability 97.5%.
+        """
+        shown: BoolArray = self.lo > -margin
+        return shown
+
 
 def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int = RESAMPLES) -> BestSet:
-    """Comparisons with the best (Hsu 1984, 1996), from cluster sums, float64 (cells, clusters), of two cells or more.
+    """Comparisons with the best (Hsu 1984, 1996), from cluster sums, float64 (cells, clusters).
 
-    The statistic of a pair is self-normalised: ``Σ D / √Σ D²``, the paired t to a monotone transformation; a cell's is that of
-    its strongest rival. "This cell is among the best" is rejected step by step, the worst cell first, by the joint distribution
-    when whole clusters flip their signs together in all cells (Romano & Wolf 2005). So *any* truly best cell is ruled out with
-    probability 5% at most, also where several are equally good. A sole winner is declared wrongly only when a truly best cell was
-    ruled out: 5% again.
+    There must be two cells or more. The statistic of a pair is self-normalised: ``Σ D / √Σ D²``, a monotone
+    transformation of the paired t. The statistic of a cell is that of its strongest rival. "This cell is
+    among the best" is rejected step by step, the worst cell first, by the joint distribution when whole
+    clusters flip their signs together in all cells (Romano & Wolf 2005). So *any* truly best cell is ruled
+    out with probability 5% at most, also where several are equally good. A sole winner is declared wrongly
+    only when a truly best cell was ruled out: 5% again.
 
-    ``hi`` is the smallest upper limit of ``mean_i - mean_j`` over the other cells ``j`` by the last critical value: the same
-    test, inverted, but never by less than Student's. ``lo`` is the smallest lower limit, each by Dunnett's many-to-one comparison with ``j``, at 2.5%; see
-    ``non_inferior``. ``looks`` and ``first`` are those of ``step_down``.
+    ``hi`` is the smallest upper limit of ``mean_i - mean_j`` over the other cells ``j`` by the last critical
+    value: the same test, inverted, but never by less than Student's. ``lo`` is the smallest lower limit, each
+    by Dunnett's many-to-one comparison with ``j`` at 2.5%; see ``BestSet.non_inferior``. ``looks`` and
+    ``first``: see ``step_down``.
     """
     pairs = compare(sums, sizes)
     rng = np.random.default_rng(seed_of(sums, sizes))
     observed = (-pairs.total * inverse_root(pairs.squares)).max(axis=1)
-    decision = step_down(partial(_draw, rng, sums), observed, 2 * LEVEL, looks, first)
+    steps = step_down(partial(_draw, rng, sums), observed, 2 * LEVEL, looks, first)
     least = least_critical(sizes, LEVEL)
-    upper = _proven(
-        sums, pairs, _upper_limits(pairs, sizes, np.full(len(sums), max(decision.critical, least)))
-    )
-    lower = -_proven(sums, pairs, _upper_limits(pairs, sizes, np.maximum(decision.alone, least))).T
+    upper = _proven(sums, pairs, _upper_limits(pairs, sizes, np.full(len(sums), max(steps.critical, least))))
+    lower = -_proven(sums, pairs, _upper_limits(pairs, sizes, np.maximum(steps.alone, least))).T
     np.fill_diagonal(upper, np.inf)
     np.fill_diagonal(lower, np.inf)
     lo, hi = lower.min(axis=1), upper.min(axis=1)
     top, ruled_out = int(np.argmax(lo)), hi < 0
-    sole = lo[top] > 0 and not ruled_out[top] and ruled_out.sum() == len(sums) - 1 and decision.decided.all()
-    return BestSet(lo, hi, ruled_out, decision.decided, decision.p, top if sole else None)
+    sole = lo[top] > 0 and not ruled_out[top] and ruled_out.sum() == len(sums) - 1 and steps.settled.all()
+    return BestSet(lo, hi, ruled_out, steps.settled, steps.p, top if sole else None)
 
 
-def compare(sums: FloatArray, sizes: FloatArray) -> Pairs:
+def compare(sums: FloatArray, sizes: FloatArray) -> CellPairs:
     """What the tests of all pairs need."""
     total, weighted = sums.sum(axis=1), sums @ sizes
     differing = np.stack([(np.abs(sums - row) > 1e-9).sum(axis=1) for row in sums]).astype(np.float64)
     squares = with_allowance(_squared_distances(sums), differing, sizes)
     np.fill_diagonal(squares, 0.0)
-    return Pairs(
+    return CellPairs(
         total[:, None] - total, squares, weighted[:, None] - weighted, differing, _skewness(sums, sizes)
     )
 
@@ -92,8 +105,8 @@ def _draw(rng: np.random.Generator, sums: FloatArray, resamples: int) -> Float32
 
     The squares of a pair stay what they are when signs flip, so a resample is one product and one maximum.
     """
-    # Single precision halves the time of what is bound by memory. What all cells have in common is taken off first, so that its
-    # error is one of differences and lies below the tolerance of ties.
+    # Single precision halves the time, which memory limits. The mean of all cells is subtracted first, so
+    # that the rounding error is one of differences and lies below the tolerance of ties.
     apart = (sums - sums.mean(axis=0)).astype(np.float32)
     scale = inverse_root(_squared_distances(sums)).astype(np.float32)
     found, first = np.empty((len(sums), resamples), dtype=np.float32), 0
@@ -109,11 +122,12 @@ def _draw(rng: np.random.Generator, sums: FloatArray, resamples: int) -> Float32
     return found.T
 
 
-def _upper_limits(pairs: Pairs, sizes: FloatArray, critical: FloatArray) -> FloatArray:
+def _upper_limits(pairs: CellPairs, sizes: FloatArray, critical: FloatArray) -> FloatArray:
     """float64 (cells, cells): upper limits of ``mean_i - mean_j`` by the critical value of cell ``i``.
 
-    Sign flips know no skewness, so where rare large wins of cell ``i`` make its mean look worse than it is, more often than not,
-    the limit is raised by Johnson's (1978) correction ``s γ (1 + 2 c²) / (6 √G*)``. It is never lowered.
+    Sign flips ignore skewness. Where cell ``i`` has rare large wins, its observed mean is too low more often
+    than not: the limit is raised by Johnson's (1978) correction ``s γ (1 + 2 c²) / (6 √G*)``, and never
+    lowered.
     """
     count, effective = sizes.sum(), sizes.sum() ** 2 / (sizes**2).sum()
     limits = inverted(pairs.total, pairs.squares, pairs.weighted, sizes, critical[:, None])[1]
@@ -122,8 +136,8 @@ def _upper_limits(pairs: Pairs, sizes: FloatArray, critical: FloatArray) -> Floa
     return np.where(np.isfinite(limits), limits + np.maximum(shift, 0.0), limits)
 
 
-def _proven(sums: FloatArray, pairs: Pairs, upper: FloatArray) -> FloatArray:
-    """Upper limits, raised to 0 for pairs that differ on few clusters and whose exact test, after Holm, doesn't say "lower"."""
+def _proven(sums: FloatArray, pairs: CellPairs, upper: FloatArray) -> FloatArray:
+    """Upper limits, raised to 0 for sparse pairs whose exact test, after Holm, shows no difference."""
     upper = upper.copy()
     np.fill_diagonal(upper, 0.0)
     for cell in np.flatnonzero(((upper < 0) & (pairs.differing < SPARSE)).any(axis=1)):
@@ -136,7 +150,7 @@ def _proven(sums: FloatArray, pairs: Pairs, upper: FloatArray) -> FloatArray:
 
 
 def _skewness(sums: FloatArray, sizes: FloatArray) -> FloatArray:
-    """float64 (cells, cells): skewness of the cluster differences about the pair's mean; 0 where there is no spread."""
+    """float64 (cells, cells): skewness of the cluster differences about the pair's mean; 0 without spread."""
     residual = sums - sizes * (sums.sum(axis=1) / sizes.sum())[:, None]
     cubes, mixed = (residual**3).sum(axis=1), residual**2 @ residual.T
     third = cubes[:, None] - cubes - 3 * (mixed - mixed.T)

@@ -1,4 +1,4 @@
-"""Whether one configuration has become worse: the same questions before and after a change."""
+"""Whether a configuration has become worse: the same questions before and after a change."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from harness.verdict import Interval
 from harness.verdict.clusters import cluster_sums, effective_clusters
 from harness.verdict.interval import clopper_pearson, mean_intervals, method_for
 
-Outcome: TypeAlias = Literal["no worse", "regression", "undecided"]
+Outcome: TypeAlias = Literal["non-inferior", "regression", "undecided"]
 _FEW = 10
-"""With fewer clusters that changed, their spread says too little for a bootstrap."""
+"""With fewer changed clusters the bootstrap is not reliable."""
 _RISK = 0.05
 
 
 class Change(NamedTuple):
-    """The mean difference (after minus before) with 95% limits, what follows from it, and how many questions differ.
+    """The mean difference (after minus before) with 95% limits, the outcome, and how many questions differ.
 
-    ``required_sample_size``: about how many questions would decide if the difference stayed as observed; None when it is decided or when no number would.
+    ``required_sample_size``: about how many questions would decide if the difference stayed as observed; None
+    when it is decided, or when no number of questions would decide.
     """
 
     difference: Interval
@@ -35,8 +36,8 @@ class Change(NamedTuple):
 def change(differences: FloatArray, clusters: IntArray, margin: float, min_effect: float) -> Change:
     """Judges ``differences``, float64 (questions,), after minus before; ``clusters``, int64 (questions,).
 
-    "no worse": the lower limit lies above ``-margin`` (equal results on every question are no worse). "regression": the upper limit lies below 0 and at
-    least ``min_effect`` was lost. Else "undecided".
+    "non-inferior": the lower limit lies above ``-margin``; equal results on every question are non-inferior.
+    "regression": the upper limit lies below 0 and at least ``min_effect`` was lost. Else "undecided".
     """
     better, worse = int((differences > 1e-9).sum()), int((differences < -1e-9).sum())
     interval = difference_interval(differences, clusters)
@@ -45,15 +46,16 @@ def change(differences: FloatArray, clusters: IntArray, margin: float, min_effec
         _outcome(interval, margin, min_effect),
         better,
         worse,
-        _questions_needed(interval, len(differences), margin, min_effect),
+        _required_sample_size(interval, len(differences), margin, min_effect),
     )
 
 
 def difference_interval(differences: FloatArray, clusters: IntArray, risk: float = _RISK) -> Interval:
     """The mean of paired differences within -1..1 with limits of coverage ``1 - risk``.
 
-    Limits as for any mean; where fewer than ten clusters changed, from the shares of clusters that lost and that gained, by Clopper &
-    Pearson, times the largest change seen in one cluster (the smallest for the inner limits). No limits with fewer than ten effective clusters, unless nothing changed at all.
+    Limits as for any mean. Where fewer than ten clusters changed, they come from the shares of clusters that
+    lost and that gained, by Clopper & Pearson, times the largest change seen in one cluster (the smallest for
+    the inner limits). No limits with fewer than ten effective clusters, unless nothing changed at all.
     """
     mean = float(differences.mean()) if len(differences) else math.nan
     if len(differences) and not np.abs(differences).max() > 1e-9:
@@ -71,7 +73,7 @@ def difference_interval(differences: FloatArray, clusters: IntArray, risk: float
 
 
 def _mean_share(hit: npt.NDArray[np.bool_], moved: FloatArray, risk: float) -> tuple[float, float]:
-    """Limits of what is lost (or gained) on average, if a cluster that is hit moves by as much as those that were seen to move."""
+    """Limits of the average loss or gain, if an affected cluster changes by as much as those observed."""
     lo, hi = clopper_pearson(float(hit.mean()), len(hit), risk)
     return lo * float(moved.min()), hi * float(moved.max())
 
@@ -80,12 +82,12 @@ def _outcome(interval: Interval, margin: float, min_effect: float) -> Outcome:
     if interval.lo is None or interval.hi is None:
         return "undecided"
     if interval.lo > -margin:
-        return "no worse"
+        return "non-inferior"
     return "regression" if interval.hi < 0 and interval.value <= -min_effect else "undecided"
 
 
-def _questions_needed(interval: Interval, questions: int, margin: float, min_effect: float) -> int | None:
-    """Widths fall with √n: the fewest questions with which either the lower limit clears the margin or the upper one clears 0."""
+def _required_sample_size(interval: Interval, questions: int, margin: float, min_effect: float) -> int | None:
+    """Widths fall with √n: the fewest questions with which a limit clears the margin or zero."""
     if interval.lo is None or interval.hi is None or _outcome(interval, margin, min_effect) != "undecided":
         return None
     needed = []

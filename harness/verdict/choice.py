@@ -1,4 +1,4 @@
-"""Which configuration to take: the best observed, or a cheaper one that is shown to be no worse."""
+"""Which configuration to take: the best observed, or a cheaper one that is shown to be non-inferior."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from harness.verdict import Interval, Standing, Verdict
 
 Reason: TypeAlias = Literal["winner", "best observed", "cheaper", "equal", "only one"]
 ChangeReason: TypeAlias = Literal["better", "cheaper", "keep"]
-# Costs that differ by less than this share count as equal: a latency is never measured more closely.
+# Costs that differ by less than this share count as equal; latency is not measured more precisely.
 EQUAL = {"query_ms": 0.2, "context_tokens": 0.02, "index_mb": 0.02}
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What is taken, and why.
+class ChosenCell:
+    """The cell that is taken, and why.
 
-    ``best``: the best observed. ``saved``: the first cost in which ``name`` is cheaper than it, or None. ``required_sample_size``: about how many
-    questions would show that the cheapest cell in play is no worse, or None when there is no cheaper one or no number would.
+    ``best``: the best observed cell. ``saved``: the first cost in which ``name`` is cheaper than ``best``, or
+    None. ``cheaper_not_ruled_out``: the cheapest cell that is not ruled out and not shown to be non-inferior.
+    ``required_sample_size``: about how many questions would show that it is non-inferior, or None.
     """
 
     name: str
     reason: Reason
     best: str
     saved: str | None = None
-    cheaper_in_play: str | None = None
+    cheaper_not_ruled_out: str | None = None
     required_sample_size: int | None = None
 
 
 @dataclass(frozen=True)
 class Misses:
-    """Constraints that no cell meets, or some don't: cell to ``{constraint: its value}``; ``nearest`` comes closest to meeting all."""
+    """Cells that miss a constraint, with the values; ``nearest`` comes closest to meeting all."""
 
     of_cell: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     nearest: str | None = None
 
 
 def misses(costs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]) -> Misses:
-    """The cells that exceed a limit, by how much. A cost that is not known (nan) meets no limit."""
+    """The cells that exceed a limit, with their values. An unknown cost (nan) meets no limit."""
     of_cell = {
         name: over
         for name, values in costs.items()
@@ -58,18 +59,18 @@ def misses(costs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 
 def choose(
     verdict: Verdict, costs: Mapping[str, Mapping[str, float]], order: Sequence[str], margin: float
-) -> Choice:
+) -> ChosenCell:
     """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
 
-    A cell is taken instead of the best observed only if it is cheaper and ``non_inferior`` was shown, or its results are the same. Costs within the shares of ``EQUAL``
-    are equal, and then the next one decides.
+    A cell is taken instead of the best observed only if it is cheaper and shown to be ``non_inferior``, or
+    has the same results. Costs within the shares of ``EQUAL`` are equal; then the next cost decides.
     """
     best = verdict.standings[0]
     if len(verdict.standings) == 1:
-        return Choice(best.name, "only one", best.name)
+        return ChosenCell(best.name, "only one", best.name)
     equal = [s for s in verdict.standings if best.name in {s.name, s.same_as}]
     if len(equal) == len(verdict.standings):
-        return Choice(_cheapest(equal, costs, order).name, "equal", best.name)
+        return ChosenCell(_cheapest(equal, costs, order).name, "equal", best.name)
     cheaper = {
         standing.name: saved
         for standing in verdict.standings[1:]
@@ -78,14 +79,14 @@ def choose(
     proven = [s for s in verdict.standings[1:] if (s.non_inferior or s in equal) and s.name in cheaper]
     if proven:
         taken = _cheapest(proven, costs, order)
-        return Choice(taken.name, "cheaper", best.name, cheaper[taken.name])
+        return ChosenCell(taken.name, "cheaper", best.name, cheaper[taken.name])
     open_ = [s for s in verdict.standings[1:] if s.name in cheaper and s.status != "ruled out"]
     reason: Reason = "winner" if verdict.winner == best.name else "best observed"
     if not open_:
-        return Choice(best.name, reason, best.name)
+        return ChosenCell(best.name, reason, best.name)
     candidate = _cheapest(open_, costs, order)
-    needed = _questions_needed(candidate, verdict.questions, margin)
-    return Choice(
+    needed = _required_sample_size(candidate, verdict.questions, margin)
+    return ChosenCell(
         best.name, reason, best.name, cheaper[candidate.name], candidate.name, required_sample_size=needed
     )
 
@@ -97,9 +98,10 @@ def worth_changing(
     order: Sequence[str],
     margin: float,
 ) -> ChangeReason:
-    """Whether the choice should take the place of what runs today.
+    """Whether the chosen cell should replace the baseline.
 
-    "better": it is shown to be better. "cheaper": it is cheaper, and shown to lose less than the margin. Else "keep".
+    "better": it is shown to be better. "cheaper": it is cheaper, and shown to lose less than the margin. Else
+    "keep".
     """
     if to_baseline.lo is not None and to_baseline.lo > 0:
         return "better"
@@ -121,7 +123,7 @@ def _saved(one: Mapping[str, float], other: Mapping[str, float], order: Sequence
 def _cheapest(
     standings: Sequence[Standing], costs: Mapping[str, Mapping[str, float]], order: Sequence[str]
 ) -> Standing:
-    """Cost by cost, those within its tolerance of the least stay; of what is left the best."""
+    """Cost by cost, cells within the tolerance of the least stay; of these, the best."""
     left = list(standings)
     for key in order:
         known = [costs[s.name][key] for s in left if not math.isnan(costs[s.name][key])]
@@ -137,8 +139,8 @@ def _equal(key: str, one: float, other: float) -> bool:
     return abs(one - other) <= EQUAL.get(key, 0.0) * max(abs(one), abs(other))
 
 
-def _questions_needed(standing: Standing, questions: int, margin: float) -> int | None:
-    """How many questions would bring the lower limit above the margin if the difference stayed as observed: widths fall with √n."""
+def _required_sample_size(standing: Standing, questions: int, margin: float) -> int | None:
+    """How many questions bring the lower limit above the margin; widths fall with √n."""
     difference, lo = standing.to_best.value, standing.to_best.lo
     room = margin + difference
     if lo is None or room <= 0:

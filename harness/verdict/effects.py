@@ -16,7 +16,7 @@ from harness.verdict.simultaneous import several
 
 @dataclass(frozen=True)
 class MatchedPair:
-    """Two cells that differ in one setting only. ``difference``: second minus first, with limits that hold for all pairs at once."""
+    """Two cells that differ in one setting. ``difference``: second minus first, with simultaneous limits."""
 
     first: str
     second: str
@@ -28,10 +28,10 @@ class MatchedPair:
 class Effect:
     """What going from one level of an axis to another does.
 
-    ``difference``: mean over the matched ``pairs``, ``second`` minus ``first``, 95% limits of its own. ``depends``: the pairs
-    differ among themselves by more than chance, so that the mean says little and the pairs are to be read one by one;
-    ``depends_on``: the axes on whose levels the effect is shown to differ. ``changes_sign``: it is shown to help in one
-    combination and to harm in another.
+    ``difference``: mean over the matched ``pairs``, ``second`` minus ``first``, with its own 95% limits.
+    ``depends``: the pairs differ among themselves by more than chance, so the pairs are to be read one by
+    one. ``depends_on``: the axes on whose levels the effect is shown to differ. ``changes_sign``: it is shown
+    to help in one combination and to harm in another.
     """
 
     axis: str
@@ -45,12 +45,12 @@ class Effect:
 
 
 def effects(outcomes: Outcomes, settings: Sequence[Mapping[str, str]]) -> list[Effect]:
-    """The effect of every axis between any two of its levels, over all combinations in which both levels finished.
+    """The effect of every axis between any two of its levels, over all combinations with both levels.
 
-    ``settings``: each cell's axis to level, the same axes for every cell. Levels and axes come in the order in which they
-    appear; ``-`` is none: such a cell is matched with every value of a setting that does not matter to it. Two levels that share no
-    combination have no effect in the list. The risk of a wrong ``depends`` or ``changes_sign``
-    anywhere in the list is 5% each.
+    ``settings``: axis to level for each cell, the same axes for every cell. Axes and levels come in the order
+    in which they appear. ``-`` marks a setting that a cell ignores: it matches every level. Two levels
+    without a common combination have no effect in the list. The risk of a wrong ``depends`` or
+    ``changes_sign`` anywhere in the list is 5% each.
     """
     if len(settings) != len(outcomes.names) or any(set(s) != set(settings[0]) for s in settings):
         raise InputError("Effects need the same axes for every cell, one mapping of axis to level a cell.")
@@ -68,7 +68,7 @@ def effects(outcomes: Outcomes, settings: Sequence[Mapping[str, str]]) -> list[E
 def _pairs(
     settings: Sequence[Mapping[str, str]], axis: str, first: str, second: str
 ) -> list[tuple[int, int]]:
-    """Positions of the cells of each matched pair; what does not matter to one of the two may have any value in the other."""
+    """Positions of the cells of each matched pair; an ignored setting matches any level."""
     return [
         (i, j)
         for i, low in enumerate(settings)
@@ -98,11 +98,11 @@ def _effect(
     named = _by_level(differences - mean, others)
     contrasts = np.concatenate([differences - mean, *named.values()])
     differs = several(contrasts, outcomes.clusters, risk).shown
-    depends_on, place = [], len(pairs)
+    depends_on, first_row = [], len(pairs)
     for other, rows in named.items():
-        if differs[place : place + len(rows)].any():
+        if differs[first_row : first_row + len(rows)].any():
             depends_on.append(other)
-        place += len(rows)
+        first_row += len(rows)
     signs = {np.sign(i.value) for i, shown in zip(each.intervals, each.shown, strict=True) if shown}
     return Effect(
         axis=axis,
@@ -120,7 +120,7 @@ def _effect(
 
 
 def _by_level(centred: FloatArray, others: Sequence[Mapping[str, str]]) -> dict[str, FloatArray]:
-    """Each other axis with several levels: per level the mean of its pairs, centred, float64 (levels, questions)."""
+    """Axes with several levels: the centred mean of each level's pairs, float64 (levels, questions)."""
     found = {}
     for axis in others[0]:
         levels = list(dict.fromkeys(other[axis] for other in others))

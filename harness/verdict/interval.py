@@ -1,4 +1,4 @@
-"""95% limits of a mean over questions that come in clusters."""
+"""Confidence limits of a mean over questions in clusters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ import numpy as np
 
 from harness.records import FloatArray, IntArray
 from harness.verdict import Interval, Method
-from harness.verdict.clusters import cluster_sums, effective_clusters
-from harness.verdict.resampling import RESAMPLES, bootstrap_weights, seed_of
+from harness.verdict.clusters import (
+    RESAMPLES,
+    bootstrap_weights,
+    cluster_sums,
+    effective_clusters,
+    seed_of,
+)
 
 BOOTSTRAP_FROM, ANYTHING_FROM = 30, 10
 """Effective clusters from which limits come from a bootstrap, and from which there are limits at all."""
@@ -35,10 +40,12 @@ def mean_intervals(
 ) -> list[Interval]:
     """The mean of each row of ``values``, float64 (rows, questions), with limits of coverage ``1 - risk``.
 
-    At least 30 effective clusters: studentised bootstrap of clusters (Efron & Tibshirani 1993, section 12.5), 10,000 resamples.
-    10 to 30: CR2 error with Satterthwaite's t. Below: no limits. With ``share`` (for metrics, not for differences) values within 0..1 have limits within 0..1, and where fewer than
-    ten clusters deviate from all ones (or all zeros), neither holds: the limits are then Jeffreys' for the
-    effective number of draws (after Korn & Graubard 1998), or Clopper & Pearson's for G* where nothing deviates. Any other constant row has no limits.
+    At least 30 effective clusters: studentised bootstrap of clusters (Efron & Tibshirani 1993, section 12.5),
+    10,000 resamples. 10 to 30: CR2 error with Satterthwaite's t. Below: no limits. With ``share`` (for
+    metrics, not for differences) values within 0..1 have limits within 0..1. Where fewer than ten clusters
+    deviate from all ones (or all zeros), the limits are Jeffreys' for the effective number of draws (after
+    Korn & Graubard 1998), or Clopper & Pearson's for G* where nothing deviates. Any other constant row has no
+    limits.
     """
     sums, sizes = cluster_sums(values, clusters)
     effective = effective_clusters(clusters)
@@ -64,10 +71,11 @@ def mean_intervals(
 
 
 def cr2(sums: FloatArray, sizes: FloatArray) -> Robust:
-    """The CR2 error of one mean and its Satterthwaite degrees of freedom, from cluster sums, float64 (clusters,).
+    """The CR2 error and Satterthwaite degrees of freedom of one mean, from cluster sums, float64 (clusters,).
 
-    Bell & McCaffrey (2002), Pustejovsky & Tipton (2018), for a regression on a constant alone, where the adjustment of cluster
-    ``c`` becomes ``(1 - n_c / n) ** -0.5``. Degrees: ``(tr P)² / Σ P_cd²``, ``P_cd = a_c a_d (n_c [c = d] - n_c n_d / n) / n²``.
+    Bell & McCaffrey (2002), Pustejovsky & Tipton (2018), for a regression on a constant alone, where the
+    adjustment of cluster ``c`` becomes ``(1 - n_c / n) ** -0.5``. Degrees: ``(tr P)² / Σ P_cd²`` with ``P_cd
+    = a_c a_d (n_c [c = d] - n_c n_d / n) / n²``.
     """
     count = sizes.sum()
     adjust = (1 - sizes / count) ** -0.5
@@ -89,7 +97,7 @@ def clopper_pearson(share: float, draws: float, risk: float) -> tuple[float, flo
 
 
 def _near_a_bound(sums: FloatArray, sizes: FloatArray, effective: float, risk: float) -> tuple[float, float]:
-    """Limits of a share that few clusters tell from 0 or 1: Jeffreys' for as many draws as its error is worth, G* to n."""
+    """Jeffreys' limits of a share near 0 or 1, for as many draws as its error is worth (G* to n)."""
     from scipy import special
 
     count = float(sizes.sum())
@@ -123,8 +131,8 @@ def _satterthwaite(sums: FloatArray, sizes: FloatArray, risk: float) -> FloatArr
 def _bootstrap_t(sums: FloatArray, sizes: FloatArray, risk: float) -> FloatArray:
     """float64 (rows, 2): limits by the quantiles of (resampled mean - mean) / its error.
 
-    The seed is that of the sizes, and a row's clusters of one size are put in the order of their sums: its limits depend neither
-    on the other rows nor on the order of the questions.
+    The seed comes from the sizes, and the clusters of one size are ordered by their sums: the limits of a row
+    depend neither on the other rows nor on the order of the questions.
     """
     means = sums.sum(axis=1) / sizes.sum()
     sums = np.stack([row[np.lexsort((row, sizes))] for row in sums])
@@ -140,12 +148,12 @@ def _bootstrap_t(sums: FloatArray, sizes: FloatArray, risk: float) -> FloatArray
 
 
 def _studentised(weights: FloatArray, residual: FloatArray, sizes: FloatArray) -> FloatArray:
-    """float64 (some, rows). Sums of squares come from products of the weights: nothing is resampled one by one."""
+    """float64 (some, rows); sums of squares come from products of the weights."""
     count = (weights @ sizes)[:, None]
     shift = (weights @ residual.T) / count
     squares = weights @ (residual**2).T - 2 * shift * (weights @ (residual * sizes).T)
     squares += shift**2 * (weights @ sizes**2)[:, None]
     error = np.sqrt(np.maximum(squares, 0.0)) / count
-    # A resample without any spread says only that the mean may lie anywhere on that side.
+    # A resample without spread leaves that side unbounded.
     nothing = np.where(np.abs(shift) < 1e-12, 0.0, np.copysign(np.inf, shift))
     return np.divide(shift, error, out=nothing, where=error > 1e-12)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from harness.errors import InputError, SettingError
-from harness.records import FloatArray, IntArray
+from harness.records import FloatArray
 from harness.verdict import Interval, Outcomes, Standing, Status, Verdict
 from harness.verdict.best_set import BestSet, best_set
 from harness.verdict.clusters import cluster_sums, effective_clusters
 from harness.verdict.interval import mean_intervals, method_for
-from harness.verdict.non_inferior import non_inferior
-from harness.verdict.optimism import FOLDS, cross_fitted, lead_shares
-from harness.verdict.power import detectable_as_observed, required_sample_size
+from harness.verdict.power import FOLDS, cross_fitted, detectable_as_observed, required_sample_size
 
 MARGIN = 0.03
 
@@ -23,12 +20,13 @@ MARGIN = 0.03
 def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
     """The verdict on a sweep; the same whatever the order of the cells and of the questions.
 
-    ``margin``: how much worse, in the metric's unit, still counts as no worse. Raises ``InputError`` for results that are missing,
-    not finite or don't fit together, and ``SettingError`` for a margin that is not positive.
+    ``margin``: the margin of non-inferiority, in the metric's unit. Raises ``InputError`` for results that
+    are missing, not finite or don't fit together, and ``SettingError`` for a margin that is not positive.
     """
     _check(outcomes, margin)
-    units = _Units(outcomes)
-    method = method_for(units.effective)
+    units, clusters = _units(outcomes), outcomes.clusters
+    effective = effective_clusters(clusters)
+    method = method_for(effective)
     found = best_set(units.sums, units.sizes) if method != "none" and len(units.names) > 1 else None
     expected = None
     if method != "none" and len(units.sizes) >= FOLDS:
@@ -37,83 +35,65 @@ def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
     return Verdict(
         questions=outcomes.values.shape[1],
         clusters=len(units.sizes),
-        effective_clusters=units.effective,
+        effective_clusters=effective,
         method=method,
         margin=margin,
         winner=None if found is None or found.winner is None else units.names[found.winner],
-        standings=_standings(units, found, margin),
-        required_sample_size=required_sample_size(*units.apart) if open_question else None,
-        minimum_detectable_effect=None if found is None else detectable_as_observed(*units.apart),
+        standings=_standings(outcomes, units, found, margin),
+        required_sample_size=required_sample_size(units.lead, clusters, len(units.names))
+        if open_question
+        else None,
+        minimum_detectable_effect=None
+        if found is None
+        else detectable_as_observed(units.lead, clusters, len(units.names)),
         expected=None if expected is None else expected.score,
         optimism=None if expected is None else expected.optimism,
     )
 
 
-@dataclass(frozen=True)
-class _Units:
-    """What is compared: cells with equal results on every question are one unit, named after the cheapest of them."""
+class _Units(NamedTuple):
+    """What is compared: cells with equal results on every question are one unit, named after the cheapest.
 
-    outcomes: Outcomes
+    ``members``: the cells of each unit as positions, the cheapest first, then by name. ``ranked``: units, the
+    best first; of equal means the cheapest, then by name.
+    """
 
-    @cached_property
-    def members(self) -> list[list[int]]:
-        """The cells of each unit, as positions; cheapest first, then by name."""
-        found: dict[bytes, list[int]] = {}
-        names = self.outcomes.names
-        costs = np.zeros(len(names)) if self.outcomes.costs is None else self.outcomes.costs
-        for cell in sorted(range(len(names)), key=lambda cell: (costs[cell], names[cell])):
-            found.setdefault((self.outcomes.values[cell] + 0.0).tobytes(), []).append(cell)
-        return list(found.values())
-
-    @cached_property
-    def names(self) -> list[str]:
-        return [self.outcomes.names[cells[0]] for cells in self.members]
-
-    @cached_property
-    def values(self) -> FloatArray:
-        return np.stack([self.outcomes.values[cells[0]] for cells in self.members])
-
-    @cached_property
-    def effective(self) -> float:
-        return effective_clusters(self.outcomes.clusters)
-
-    @cached_property
-    def _summed(self) -> tuple[FloatArray, FloatArray]:
-        return cluster_sums(self.values, self.outcomes.clusters)
+    members: list[list[int]]
+    names: list[str]
+    values: FloatArray
+    sums: FloatArray
+    sizes: FloatArray
+    means: FloatArray
+    ranked: list[int]
 
     @property
-    def sums(self) -> FloatArray:
-        return self._summed[0]
-
-    @property
-    def sizes(self) -> FloatArray:
-        return self._summed[1]
-
-    @cached_property
-    def means(self) -> FloatArray:
-        means: FloatArray = self.sums.sum(axis=1) / self.sizes.sum()
-        return means
-
-    @cached_property
-    def ranked(self) -> list[int]:
-        """Best first; of equal means the cheapest, then by name."""
-        return sorted(range(len(self.names)), key=lambda unit: (-round(float(self.means[unit]), 12), unit))
-
-    @property
-    def apart(self) -> tuple[FloatArray, IntArray, int]:
-        """The best minus the second on every question, the clusters, and how many units there are."""
-        best, second = self.ranked[:2]
-        return self.values[best] - self.values[second], self.outcomes.clusters, len(self.names)
+    def lead(self) -> FloatArray:
+        """The best minus the second on every question."""
+        lead: FloatArray = self.values[self.ranked[0]] - self.values[self.ranked[1]]
+        return lead
 
 
-def _standings(units: _Units, found: BestSet | None, margin: float) -> list[Standing]:
-    means = mean_intervals(units.values, units.outcomes.clusters)
-    leads = lead_shares(units.sums, units.sizes)
-    shown = None if found is None else non_inferior(found, margin)
+def _units(outcomes: Outcomes) -> _Units:
+    names = outcomes.names
+    costs = np.zeros(len(names)) if outcomes.costs is None else outcomes.costs
+    equal: dict[bytes, list[int]] = {}
+    for cell in sorted(range(len(names)), key=lambda cell: (costs[cell], names[cell])):
+        equal.setdefault((outcomes.values[cell] + 0.0).tobytes(), []).append(cell)
+    members = list(equal.values())
+    values = np.stack([outcomes.values[cells[0]] for cells in members])
+    sums, sizes = cluster_sums(values, outcomes.clusters)
+    means: FloatArray = sums.sum(axis=1) / sizes.sum()
+    ranked = sorted(range(len(members)), key=lambda unit: (-round(float(means[unit]), 12), unit))
+    return _Units(members, [names[cells[0]] for cells in members], values, sums, sizes, means, ranked)
+
+
+def _standings(outcomes: Outcomes, units: _Units, found: BestSet | None, margin: float) -> list[Standing]:
+    means = mean_intervals(units.values, outcomes.clusters)
+    shown = None if found is None else found.non_inferior(margin)
     standings = []
     for unit in units.ranked:
         for cell in units.members[unit]:
-            name = units.outcomes.names[cell]
+            name = outcomes.names[cell]
             standings.append(
                 Standing(
                     name=name,
@@ -121,7 +101,7 @@ def _standings(units: _Units, found: BestSet | None, margin: float) -> list[Stan
                     to_best=_to_best(units, found, unit),
                     status=_status(found, unit),
                     non_inferior=shown is not None and bool(shown[unit]),
-                    lead_share=float(leads[unit]),
+                    settled=found is None or bool(found.settled[unit]),
                     same_as=None if name == units.names[unit] else units.names[unit],
                 )
             )
@@ -139,37 +119,34 @@ def _to_best(units: _Units, found: BestSet | None, unit: int) -> Interval:
 
 
 def _status(found: BestSet | None, unit: int) -> Status:
-    if found is None:
-        return "in play"
-    if found.winner == unit:
+    if found is not None and found.winner == unit:
         return "winner"
-    if not found.decided[unit]:
-        return "not decided"
-    return "ruled out" if found.ruled_out[unit] else "in play"
+    is_out = found is not None and found.settled[unit] and found.ruled_out[unit]
+    return "ruled out" if is_out else "not ruled out"
 
 
 def _check(outcomes: Outcomes, margin: float) -> None:
     values, names = outcomes.values, outcomes.names
     if not margin > 0:
         raise SettingError(
-            f"pick.margin is {margin}; it must be above 0: how much worse still counts as no worse.",
+            f"pick.margin is {margin}; it must be above 0.",
             key="pick.margin",
         )
     if values.ndim != 2 or values.shape != (len(names), len(outcomes.clusters)):
         raise InputError(
-            f"The results have the shape {values.shape}, for {len(names)} cells and {len(outcomes.clusters)} questions"
-            " with a cluster. Give one row a cell and one column a question."
+            f"The results have the shape {values.shape}, for {len(names)} cells and {len(outcomes.clusters)} "
+            "questions with a cluster. Give one row per cell and one column per question."
         )
     if len(set(names)) < len(names):
         raise InputError("Two cells have the same name. Give every cell a name of its own.")
     if not values.size:
         raise InputError(
-            f"There are {len(names)} cells and {len(outcomes.clusters)} questions that all of them were scored on: nothing can be"
-            " compared. Score the cells on the same questions."
+            f"Number of cells: {len(names)}; number of questions scored in all of them: "
+            f"{len(outcomes.clusters)}. Both must be at least 1."
         )
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         raise InputError(
-            f"Cell {names[wrong[0][0]]!r} has no finite result for question {wrong[0][1] + 1} of {values.shape[1]} ({len(wrong)} such"
-            " results in all). Compare cells only on questions that all of them were scored on."
+            f"Cell {names[wrong[0][0]]!r} has no finite result for question {wrong[0][1] + 1} of "
+            f"{values.shape[1]} ({len(wrong)} such results in all). Score the cells on the same questions."
         )

@@ -1,21 +1,23 @@
-"""What difference a set of questions can show, and how many questions would show a given one."""
+"""Minimum detectable effect, required sample size, and the expected score of the best cell."""
 
 from __future__ import annotations
 
 from functools import cache
 from math import ceil, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from harness.records import FloatArray, IntArray
-from harness.verdict.clusters import cluster_sums, effective_clusters
+from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of
 
 LEVEL = 0.025
 """Risk of each one-sided comparison: 5% for both directions."""
 DETECTED = 0.8
-"""Share of sweeps in which a minimum_detectable_effect difference is found: four of five."""
+"""Power: the share of sweeps in which the minimum detectable effect is found."""
 FEWEST_CLUSTERS = 10
-"""With fewer effective clusters nothing is said at all."""
+"""Below so many effective clusters no number is given."""
+FOLDS, REPEATS = 10, 50
 
 
 def minimum_detectable_effect(
@@ -25,29 +27,30 @@ def minimum_detectable_effect(
     cells: int = 2,
     correlation: float = 0.05,
 ) -> float | None:
-    """The smallest true difference between two cells that is found in four sweeps of five; None where none can be.
+    """The smallest true difference between two cells that is found with 80% power; None where there is none.
 
-    ``discordance`` is the share of questions that one of the two answers and the other doesn't; ``cells`` is the size of the
-    sweep, because more cells ask for more evidence; ``correlation`` is that of the differences of two questions of one
-    cluster. The variance of a difference is ``(discordance - δ²) * deff / n`` (McNemar's, without continuity correction)
-    with ``deff = 1 + (n / G* - 1) * correlation`` (Kish). None below ten effective clusters, or when even a rival that loses
-    every question on which the two differ would not be found.
+    ``discordance``: the share of questions that only one of the two cells answers. ``cells``: the size of the
+    sweep; more cells need more evidence. ``correlation``: that of the differences of two questions of one
+    cluster. The variance of a difference is ``(discordance - δ²) * deff / n`` (McNemar's, without continuity
+    correction) with ``deff = 1 + (n / G* - 1) * correlation`` (Kish). None below ten effective clusters, or
+    when even a rival that loses every question on which the two differ would not be found.
     """
     if questions < 2 or effective_clusters < FEWEST_CLUSTERS or discordance <= 0:
         return None
     effective = questions / (1 + (questions / effective_clusters - 1) * correlation)
-    # Pairs that differ on few questions must also pass an exact test, which costs about two of these questions.
+    # Pairs that differ on few questions must also pass an exact test, which costs about two of these
+    # questions.
     unit = multiple(cells, effective_clusters) ** 2 / effective * (1 + 2 / (discordance * effective))
     difference = sqrt(discordance * unit / (1 + unit))
     return difference if difference <= discordance else None
 
 
 def required_sample_size(differences: FloatArray, clusters: IntArray, cells: int = 2) -> int | None:
-    """About how many questions would separate two cells in four sweeps of five, if they differ as observed.
+    """About how many questions separate two cells with 80% power, if they differ as observed.
 
-    ``differences``: float64 (questions,), one cell minus the other; ``clusters``: int64 (questions,). More questions are
-    taken to come with more clusters of the same kind. None when the two are equal on average, or differ
-    on fewer than two clusters. An observed difference is uncertain, and so is this number: it speaks of the difference *as observed*.
+    ``differences``: float64 (questions,), one cell minus the other; ``clusters``: int64 (questions,). More
+    questions are assumed to come with more clusters of the same kind. None when the two are equal on average,
+    or differ on fewer than two clusters. The observed difference is uncertain, and so is this number.
     """
     mean, error = _mean_and_error(differences, clusters)
     if not error or abs(mean) < 1e-12:
@@ -57,10 +60,10 @@ def required_sample_size(differences: FloatArray, clusters: IntArray, cells: int
 
 
 def detectable_as_observed(differences: FloatArray, clusters: IntArray, cells: int = 2) -> float | None:
-    """The smallest difference found in four sweeps of five between two cells whose questions differ as much as these.
+    """The minimum detectable effect between two cells whose questions differ as much as these.
 
-    ``differences``, ``clusters`` and ``cells`` as for ``required_sample_size``; None below ten effective clusters, or when fewer than
-    two clusters differ.
+    ``differences``, ``clusters`` and ``cells`` as for ``required_sample_size``; None below ten effective
+    clusters, or when fewer than two clusters differ.
     """
     error = _mean_and_error(differences, clusters)[1]
     effective = effective_clusters(clusters)
@@ -68,7 +71,7 @@ def detectable_as_observed(differences: FloatArray, clusters: IntArray, cells: i
 
 
 def multiple(cells: int, effective_clusters: float) -> float:
-    """By how many standard errors two of so many cells must differ to be told apart in four sweeps of five."""
+    """By how many standard errors two of so many cells must differ to be told apart with 80% power."""
     from scipy import special
 
     degrees = max(effective_clusters - 1, 1.0)
@@ -78,9 +81,10 @@ def multiple(cells: int, effective_clusters: float) -> float:
 
 @cache
 def dunnett(cells: int, level: float = LEVEL) -> float:
-    """The one-sided critical value of the largest of ``cells - 1`` comparisons with one cell, equally correlated by 1/2.
+    """The one-sided critical value of Dunnett's comparisons of ``cells - 1`` cells with one cell.
 
-    Dunnett (1955): the root of ``∫ Φ(z + √2 c)^(cells - 1) φ(z) dz = 1 - level``, by Gauss-Hermite quadrature.
+    Dunnett (1955), correlation 1/2: the root of ``∫ Φ(z + √2 c)^(cells - 1) φ(z) dz = 1 - level``, by
+    Gauss-Hermite quadrature.
     """
     from scipy import special
 
@@ -109,3 +113,41 @@ def _mean_and_error(differences: FloatArray, clusters: IntArray) -> tuple[float,
         return mean, 0.0
     squares = float(((sums[0] - sizes * mean) ** 2).sum()) * count / (count - 1)
     return mean, sqrt(squares) / float(sizes.sum())
+
+
+class ExpectedScore(NamedTuple):
+    """What selecting the best observed cell is worth.
+
+    ``score``: the mean to expect of the selected cell on new questions. ``optimism``: the best observed mean
+    minus that; near or below 0 where the selection is clear.
+    """
+
+    score: float
+    optimism: float
+
+
+def cross_fitted(
+    sums: FloatArray, sizes: FloatArray, folds: int = FOLDS, repeats: int = REPEATS
+) -> ExpectedScore:
+    """Selects on nine tenths of the clusters and scores on the rest, for every tenth and 50 partitions.
+
+    ``sums``: float64 (cells, clusters). Needs as many clusters as folds. Each selection uses a tenth fewer
+    clusters than there are, which errs on the low side.
+    """
+    rng = np.random.default_rng(seed_of(sums, sizes))
+    clusters = len(sizes)
+    order = np.argsort(rng.random((repeats, clusters)), axis=1)
+    fold = np.empty((repeats, clusters), dtype=np.int64)
+    np.put_along_axis(fold, order, np.arange(clusters)[None, :] * folds // clusters, axis=1)
+    fold += np.arange(repeats)[:, None] * folds
+    member = np.zeros((clusters, repeats * folds))
+    member[np.tile(np.arange(clusters), repeats), fold.reshape(-1)] = 1.0
+    held, held_sizes = sums @ member, sizes @ member
+    kept = (sums.sum(axis=1)[:, None] - held) / np.maximum(sizes.sum() - held_sizes, 1e-300)
+    leading = np.isclose(kept, kept.max(axis=0), rtol=0, atol=1e-12)
+    scored = (held * leading).sum(axis=0) / leading.sum(axis=0)
+    score = float(scored.sum() / held_sizes.sum())
+    best = float((sums.sum(axis=1) / sizes.sum()).max())
+    # Sums of folds differ from whole sums in the last digits.
+    score = best if abs(best - score) < 1e-12 else score
+    return ExpectedScore(score, best - score)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from harness.decision.decide import Decision
-from harness.decision.holdout import Confirmation
+from harness.decision.gate import Confirmation
 from harness.verdict import Standing
 from harness.view.formats import (
     counted,
@@ -33,6 +35,14 @@ _COSTS = {
     "index_mb": "index MB",
     "truncated_evidence": "truncated",
 }
+
+
+def headline(decision: Decision) -> str:
+    """The sweep, what decides, and the number of questions."""
+    sweep = decision.sweep
+    count = decision.verdict.questions if decision.verdict else len(sweep.cells[0].questions["question_id"])
+    post_hoc = " (post hoc: chosen after seeing the results)" if decision.post_hoc else ""
+    return f"{sweep.name}; {decision.metric}{post_hoc} over {count:,} questions decides"
 
 
 def table(decision: Decision) -> list[str]:
@@ -85,11 +95,6 @@ def confirmed(found: Confirmation) -> str:
     if found.looks > 1:
         look = f"This was look number {found.looks} at them: each further look makes them less of a test."
     return f"On {counted(found.questions, 'held-out question')}, it scores {score}. {look}"
-
-
-def follow_up(files: Sequence[str], again: str) -> list[str]:
-    """What was written, and how to use it."""
-    return [f"{'Wrote':<10} {' and '.join(files)}", f"{'Run again':<10} {again}"]
 
 
 def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[str, str, str]:
@@ -158,9 +163,11 @@ def _why(decision: Decision) -> str:
 
 def _costs_less(decision: Decision) -> list[str]:
     choice = decision.choice
-    if choice is None or choice.cheaper_in_play is None or choice.saved is None:
+    if choice is None or choice.cheaper_not_ruled_out is None or choice.saved is None:
         return []
-    cheaper = f"{choice.cheaper_in_play} needs {_saved(decision, choice.cheaper_in_play, choice.saved)}"
+    cheaper = (
+        f"{choice.cheaper_not_ruled_out} needs {_saved(decision, choice.cheaper_not_ruled_out, choice.saved)}"
+    )
     if choice.required_sample_size is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
     asked = decision.verdict.questions if decision.verdict else 0
@@ -185,3 +192,12 @@ def _none_meets(decision: Decision) -> str:
 
 def _figures(costs: Mapping[str, float], link: str, form: str, before: str = "") -> str:
     return link.join(f"{before}{value:{form}} {UNITS[key]}" for key, value in costs.items())
+
+
+def follow_up(files: Sequence[Path]) -> list[str]:
+    """What was written (the production file first), and how to use it."""
+    words = ["--config-dir", str(files[0].parent), "--config-name", files[0].stem]
+    return [
+        f"{'Wrote':<10} {' and '.join(map(str, files))}",
+        f"{'Run again':<10} python -m harness {shlex.join(words)}",
+    ]

@@ -21,7 +21,6 @@ from harness.view.formats import (
     points,
     rounded,
     short,
-    status_text,
 )
 from harness.view.notes import about_cells, about_set
 
@@ -137,6 +136,11 @@ def _ruled_out(verdict: Verdict) -> list[str]:
         names, verb = listed([s.name for s in out]), "is" if len(out) == 1 else "are"
         nearest = "it" if len(out) == 1 else f"the nearest, {near.name},"
         lines.append(f"{names} {verb} ruled out; {nearest} is {points(near.to_best.value)} behind{between}.")
+    if unsure := [s.name for s in verdict.standings if not s.settled]:
+        verb = "lies" if len(unsure) == 1 else "lie"
+        lines.append(
+            f"{listed(unsure)} {verb} so close to the threshold that resampling does not settle whether to rule out."
+        )
     return lines
 
 
@@ -155,7 +159,7 @@ def _alike(verdict: Verdict) -> list[str]:
         lines.append(
             f"{subject} not worse than the best by more than {margin}, and may be taken where cheaper."
         )
-    elif sum(status_text(s.status) == "not ruled out" for s in verdict.standings) > 1:
+    elif sum(s.status == "not ruled out" for s in verdict.standings) > 1:
         lines.append(
             f"No other is shown to be within {margin} of the best: "
             "not being ruled out does not prove being as good."

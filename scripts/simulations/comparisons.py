@@ -1,4 +1,4 @@
-"""Claims that compare cells: ruled out, winner, no worse, power, and decisions that don't flip."""
+"""Claims that compare cells: ruled out, winner, non-inferior, power, and decisions that don't flip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from drawn import QUICK, drawn, label
 from simulated_sweeps import SIZES, paired
 
 from harness.verdict import best_set as testing
-from harness.verdict.non_inferior import non_inferior as shown_non_inferior
 from harness.verdict.power import minimum_detectable_effect
 
 NEAR = np.array([0.75, *np.linspace(0.748, 0.70, 11)])
@@ -75,7 +74,7 @@ def _skewed(count):
 
 
 def non_inferior(count):
-    """Claims of no worse than 3 points below the best, where the truth is exactly 3 points (or the claim is right)."""
+    """Claims of non-inferiority by 3 points to the best, where the truth is exactly 3 points (or the claim is right)."""
     for place, sizes in enumerate(SIZES.values()):
         cases = {
             "1 rival, 3 points better": [0.78, 0.75],
@@ -86,15 +85,27 @@ def non_inferior(count):
             means = np.asarray(given)
             below = means < means.max()
             wrong = sum(
-                bool(shown_non_inferior(found, 0.03)[below].any())
+                bool(found.non_inferior(0.03)[below].any())
                 for found in _judged([3, place], count, sizes, means)
             )
-            yield "no worse is claimed wrongly (anywhere)", f"{name}; {label(sizes)}", "<= 5%", wrong, count
+            yield (
+                "non-inferior is claimed wrongly (anywhere)",
+                f"{name}; {label(sizes)}",
+                "<= 5%",
+                wrong,
+                count,
+            )
     for questions in (300, 1000, 3000):
         sizes = np.ones(questions, dtype=np.int64)
         few = max(count // 10, 1)
-        right = sum(bool(shown_non_inferior(f, 0.03).all()) for f in _judged([4], few, sizes, [0.75, 0.75]))
-        yield "no worse is shown of both of two equal cells", f"{questions} questions", "(power)", right, few
+        right = sum(bool(f.non_inferior(0.03).all()) for f in _judged([4], few, sizes, [0.75, 0.75]))
+        yield (
+            "non-inferior is shown of both of two equal cells",
+            f"{questions} questions",
+            "(power)",
+            right,
+            few,
+        )
 
 
 def power(count):
@@ -138,8 +149,8 @@ def monte_carlo(count):
         tried += 1
         # What is added to both cells changes the data's digest, and no difference.
         found = [testing.best_set(sums + 0.125 * i, sizes) for i in range(4)]
-        flipped += len({bool(f.p[1] <= 0.05) for f in found if f.decided.all()}) > 1
-        undecided += not all(f.decided.all() for f in found)
+        flipped += len({bool(f.p[1] <= 0.05) for f in found if f.settled.all()}) > 1
+        undecided += not all(f.settled.all() for f in found)
         if tried >= max(count // 4, 1):
             break
     yield (
@@ -149,4 +160,4 @@ def monte_carlo(count):
         flipped,
         tried,
     )
-    yield "not decided after 160,000 resamples", "the same, with any of 4 seeds", "(rare)", undecided, tried
+    yield "not settled after 160,000 resamples", "the same, with any of 4 seeds", "(rare)", undecided, tried

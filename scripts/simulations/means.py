@@ -12,8 +12,8 @@ from harness.verdict import Outcomes
 from harness.verdict.clusters import effective_clusters
 from harness.verdict.effects import effects as effects_of
 from harness.verdict.interval import mean_intervals
-from harness.verdict.optimism import cross_fitted
-from harness.verdict.wording import by_group
+from harness.verdict.power import cross_fitted
+from harness.verdict.simultaneous import by_group
 
 DESIGNS = [
     *SIZES.values(),

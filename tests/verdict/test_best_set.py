@@ -8,8 +8,7 @@ from scipy import stats
 from simulated_sweeps import SIZES, paired, recalls, summed
 
 from harness.verdict.best_set import best_set, compare
-from harness.verdict.exact import exact_p, holm
-from harness.verdict.non_inferior import non_inferior
+from harness.verdict.sign_tests import exact_p, holm
 
 QUICK = {"looks": 1, "first": 2000}
 SINGLE = SIZES["300 questions, each its own cluster"]
@@ -172,18 +171,18 @@ def test_no_worse_is_not_claimed_at_the_margin():
     rng = np.random.default_rng(9)
     for means in ([0.78, 0.75], [0.78] + [0.75] * 11):
         values = summed(recalls(rng, SWEEPS, SINGLE, np.array(means)), SINGLE)
-        wrong = sum(non_inferior(best_set(sums, np.ones(300), **QUICK), 0.03)[1:].any() for sums in values)
+        wrong = sum(best_set(sums, np.ones(300), **QUICK).non_inferior(0.03)[1:].any() for sums in values)
 
         assert wrong <= MOST
 
 
 def test_no_worse_is_shown_where_the_data_carry_it():
-    """Two cells that differ on few of 2,000 questions are both no worse; on 60 questions nothing is shown."""
+    """Two cells that differ on few of 2,000 questions are both non-inferior; on 60 questions nothing is shown."""
     rng = np.random.default_rng(10)
     many = paired(rng, 1, 2000, 0.05, 0.0)[0]
 
-    assert non_inferior(best_set(many, np.ones(2000)), 0.03).all()
-    assert not non_inferior(best_set(many[:, :60], np.ones(60)), 0.03).any()
+    assert best_set(many, np.ones(2000)).non_inferior(0.03).all()
+    assert not best_set(many[:, :60], np.ones(60)).non_inferior(0.03).any()
 
 
 def test_a_selected_best_gives_nobody_a_bound():
@@ -192,8 +191,8 @@ def test_a_selected_best_gives_nobody_a_bound():
     first, second = paired(rng, 1, 1000, 0.04, 0.0)[0]
     third = np.where(rng.random(1000) < 0.3, 1.0, first)
 
-    assert non_inferior(best_set(np.stack([first, second]), np.ones(1000)), 0.03).all()
-    assert non_inferior(best_set(np.stack([first, second, third]), np.ones(1000)), 0.03).tolist() == [
+    assert best_set(np.stack([first, second]), np.ones(1000)).non_inferior(0.03).all()
+    assert best_set(np.stack([first, second, third]), np.ones(1000)).non_inferior(0.03).tolist() == [
         False,
         False,
         True,

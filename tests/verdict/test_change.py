@@ -12,7 +12,7 @@ def test_equal_results_are_no_worse():
     """Nothing changed on any question: no interval is needed to see that."""
     found = change(np.zeros(40), np.arange(40), 0.03, 0.01)
 
-    assert found.outcome == "no worse"
+    assert found.outcome == "non-inferior"
     assert (found.difference.lo, found.difference.hi) == (0.0, 0.0)
 
 
@@ -86,6 +86,6 @@ def test_a_loss_of_the_margin_is_rarely_called_no_worse(clusters, per_cluster, l
     for _ in range(200):
         drawn = rng.random(len(which))
         differences = np.where(drawn < loss, -1.0, np.where(drawn < loss + gain, 1.0, 0.0))
-        wrong += change(differences, which, 0.03, 0.01).outcome == "no worse"
+        wrong += change(differences, which, 0.03, 0.01).outcome == "non-inferior"
 
     assert wrong <= 18

@@ -10,9 +10,14 @@ from harness.verdict.choice import choose, misses, worth_changing
 ORDER = ("context_tokens", "query_ms", "index_mb")
 
 
-def standing(name, mean, lo=None, status="in play", *, non_inferior=False, same_as=None):
+def standing(name, mean, lo=None, status="not ruled out", *, non_inferior=False, same_as=None):
     return Standing(
-        name, Interval(mean, None, None), Interval(mean - 0.8, lo, None), status, non_inferior, 0.0, same_as
+        name,
+        Interval(mean, None, None),
+        Interval(mean - 0.8, lo, None),
+        status,
+        non_inferior,
+        same_as=same_as,
     )
 
 

@@ -5,10 +5,12 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats
-from simulated_sweeps import paired
+from simulated_sweeps import SIZES, paired, recalls, summed
 
 from harness.verdict.best_set import best_set
-from harness.verdict.power import dunnett, minimum_detectable_effect, required_sample_size
+from harness.verdict.power import cross_fitted, dunnett, minimum_detectable_effect, required_sample_size
+
+SINGLE = SIZES["300 questions, each its own cluster"]
 
 
 def found(rng, questions, discordance, difference, sweeps=4000):
@@ -107,3 +109,30 @@ def test_error_of_questions_needed_is_the_clustered_one():
     critical = stats.t.isf(0.025, 3.6 - 1) + stats.norm.isf(0.2)  # G* = 36 / (4 + 1 + 4 + 1)
 
     assert required_sample_size(differences, clusters) == int(np.ceil(6 * (critical * error * 3) ** 2))
+
+
+def test_the_best_of_twelve_equal_cells_looks_better_than_it_is():
+    """The best observed lies some points above the truth; the cross-fitted score doesn't, on average over sweeps."""
+    rng, best, expected = np.random.default_rng(1), [], []
+    for sums in summed(recalls(rng, 200, SINGLE, np.full(12, 0.75)), SINGLE):
+        best.append(sums.mean(axis=1).max())
+        expected.append(cross_fitted(sums, np.ones(300), repeats=10).score)
+
+    # The standard error of a mean of 200 scores is 0.002.
+    assert np.mean(best) - 0.75 > 0.015
+    assert np.mean(expected) == pytest.approx(0.75, abs=0.008)
+
+
+def test_a_clear_choice_has_no_optimism():
+    """Where the same cell is chosen in every fold, its score is to be expected."""
+    sums = np.stack([np.ones(40), np.zeros(40)])
+
+    assert cross_fitted(sums, np.ones(40)) == (1.0, 0.0)
+
+
+def test_cross_fitting_by_hand():
+    """Two cells, ten clusters of one question, ten folds: leaving out one question at a time."""
+    # a answers 1-5, b answers 6-10: without a question of a's, b leads 5 to 4 and misses that question; so always 0.
+    sums = np.stack([np.repeat([1.0, 0.0], 5), np.repeat([0.0, 1.0], 5)])
+
+    assert cross_fitted(sums, np.ones(10)).score == 0.0

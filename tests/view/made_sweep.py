@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.decision.findings import Findings
+from harness.decision.findings import Findings, found_out
 from harness.metrics.diagnosis import CAUSES
-from harness.report import found_out
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import compared
 from harness.view.colors import colors_of

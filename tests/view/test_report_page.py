@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from made_sweep import found, made_sweep, words
 
-from harness.decision.findings import Findings
+from harness.decision.findings import Findings, found_out
 from harness.errors import SettingError, StoreError
-from harness.report import found_out, write_report
 from harness.view.report.page import page, write_page
 
 HOSTILE = [
@@ -235,7 +234,7 @@ def test_differences_to_what_runs_today(sweep):
     written = page(sweep, found_out(sweep, baseline=other))
 
     assert f"Beside them the differences to {other}, which runs today." in written
-    with pytest.raises(SettingError, match="no cell of"):
+    with pytest.raises(SettingError, match="neither a cell of"):
         found_out(sweep, baseline="nothing")
 
 
@@ -257,7 +256,7 @@ def test_a_metric_chosen_afterwards_is_called_so(sweep):
 def test_a_page_is_written_whole_or_not_at_all(sweep, tmp_path):
     """No half file stands under the name; a place that can't be written is a sentence."""
     target = tmp_path / "new" / "report.html"
-    write_report(sweep, target)
+    write_page(sweep, found_out(sweep), target)
     (tmp_path / "file").write_text("")
 
     assert [file.name for file in target.parent.iterdir()] == ["report.html"]

@@ -27,7 +27,6 @@ def standing(name, status, value, *, lo=None, hi=None, **more) -> Standing:
         Interval(value, lo, hi),
         status,
         more.pop("non_inferior", False),
-        0.0,
         **more,
     )
 
@@ -63,8 +62,8 @@ def test_a_winner_is_named_with_its_lead(sweep):
 def test_without_a_winner_nobody_is_called_best(sweep):
     """Cells that can't be told apart are named; the highest is called observed, and what is not shown is said not to be."""
     rivals = (
-        standing("a", "in play", 0.01),
-        standing("b", "in play", -0.01),
+        standing("a", "not ruled out", 0.01),
+        standing("b", "not ruled out", -0.01),
         standing("c", "ruled out", -0.2, lo=-0.3, hi=-0.1),
     )
     said = verdict_words(verdict(*rivals, required_sample_size=1234), sweep)
@@ -84,7 +83,9 @@ def test_a_hopeless_number_of_questions_is_called_so(sweep):
     """Nobody is asked to write two million questions."""
     said = verdict_words(
         verdict(
-            standing("a", "in play", 0.001), standing("b", "in play", -0.001), required_sample_size=2_000_000
+            standing("a", "not ruled out", 0.001),
+            standing("b", "not ruled out", -0.001),
+            required_sample_size=2_000_000,
         ),
         sweep,
     )
@@ -97,7 +98,10 @@ def test_a_hopeless_number_of_questions_is_called_so(sweep):
 def test_cheaper_cells_that_are_shown_to_be_no_worse_are_named(sweep):
     """Being not ruled out is not enough to be recommended."""
     said = verdict_words(
-        verdict(standing("a", "in play", 0.01), standing("b", "in play", -0.01, non_inferior=True)), sweep
+        verdict(
+            standing("a", "not ruled out", 0.01), standing("b", "not ruled out", -0.01, non_inferior=True)
+        ),
+        sweep,
     )
 
     assert (
@@ -109,7 +113,8 @@ def test_cheaper_cells_that_are_shown_to_be_no_worse_are_named(sweep):
 def test_too_few_texts_carry_no_winner(sweep):
     """Below ten effective clusters there is no interval, and the sentence says why."""
     said = verdict_words(
-        verdict(standing("a", "in play", 0.1), standing("b", "in play", -0.1), method="none"), sweep
+        verdict(standing("a", "not ruled out", 0.1), standing("b", "not ruled out", -0.1), method="none"),
+        sweep,
     )
 
     assert said.headline.startswith(
@@ -119,7 +124,7 @@ def test_too_few_texts_carry_no_winner(sweep):
 
 def test_equal_cells_are_one(sweep):
     """Cells that answer every question alike are not compared, but said to be alike."""
-    alike = (standing("a", "in play", 0.0), standing("b", "in play", 0.0, same_as="a"))
+    alike = (standing("a", "not ruled out", 0.0), standing("b", "not ruled out", 0.0, same_as="a"))
     said = verdict_words(verdict(*alike), sweep)
 
     assert said.headline == "Both configurations answer every question alike; take the cheapest."
@@ -127,7 +132,10 @@ def test_equal_cells_are_one(sweep):
 
 def test_one_cell_is_no_comparison(sweep):
     """A sweep of one says so."""
-    assert "the only configuration" in verdict_words(verdict(standing("a", "in play", 0.0)), sweep).headline
+    assert (
+        "the only configuration"
+        in verdict_words(verdict(standing("a", "not ruled out", 0.0)), sweep).headline
+    )
 
 
 def test_what_the_set_cannot_tell_is_said(sweep):

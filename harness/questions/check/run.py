@@ -13,8 +13,8 @@ from harness.cell import pipeline
 from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.say import say_all
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.files.journal import Journal
@@ -36,7 +36,7 @@ from harness.questions.check.wording import (
     wording_overlap,
 )
 from harness.records import Document
-from harness.results.clusters import about_questions
+from harness.results.cells import about_questions
 from harness.verdict.clusters import cluster_ids, effective_clusters
 from harness.verdict.power import minimum_detectable_effect
 
@@ -67,7 +67,7 @@ def run(words: Words) -> int:
 
 
 def _check_settings(config: DictConfig) -> None:
-    plain_settings_hold(config)
+    check_plain_settings(config)
     for switch in ("accept", "strict"):
         if not isinstance(config[switch], bool):
             raise SettingError(f"{switch}={config[switch]}: give true or false.", key=switch)

@@ -14,8 +14,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.say import complain, say, say_all
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.corpus import Loaded
 from harness.corpus.gather import summary as corpus_summary
@@ -41,7 +41,7 @@ def run(words: Words, given: Sequence[str]) -> int:
     prompt = Prompt(**_plain(config.prompt))
     if not isinstance(config.yes, bool):
         raise SettingError(f"yes is {config.yes}; it must be true or false.", key="yes")
-    plain_settings_hold(config)
+    check_plain_settings(config)
     golden = _golden_path(config, made.choices)
     corpus = new(config, "corpus").load()
     _say_documents(corpus)

@@ -12,8 +12,8 @@ from omegaconf import DictConfig
 
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.compose import check_plain_settings
 from harness.cli.say import say, say_all, wrapped
-from harness.cli.values import plain_settings_hold
 from harness.cli.words import Words
 from harness.corpus.gather import summary
 from harness.errors import InputError, SettingError
@@ -72,7 +72,7 @@ def _settings(words: Words, config: DictConfig, choices: Mapping[str, str]) -> I
         raise SettingError(f"Name the documents that the questions are about: {_USAGE}.", key="corpus")
     if choices["golden"] != "file":
         raise SettingError("Questions can be added only to golden=file; remove golden=.", key="golden")
-    plain_settings_hold(config)
+    check_plain_settings(config)
     golden = Path(str(config.golden.path)).expanduser()
     if golden.parent.is_file() or golden.is_dir():
         raise SettingError(

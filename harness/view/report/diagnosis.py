@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from harness.decision.findings import Helped
 from harness.metrics.diagnosis import CAUSES
 from harness.results.finished import FinishedSweep
-from harness.verdict.helped import Helped
 from harness.view.report.effects import plain
 from harness.view.terminal import STAGES, stage_seconds
 

@@ -18,5 +18,5 @@ def test_own_chunks_are_other_chunks():
     assert rechunks([built, own])
     assert not rechunks([built, built])
     assert compared(both, "recall_at_5").outcomes.values.shape == (2, 2)
-    with pytest.raises(SettingError, match="mrr depends on how the text was cut"):
+    with pytest.raises(SettingError, match="mrr depends on the chunks"):
         compared(both, "mrr")

@@ -11,7 +11,7 @@ from harness.cell.build import Inputs
 from harness.corpus import Loaded
 from harness.golden import Labels
 from harness.records import Document, Evidence, Question
-from harness.results.clusters import about_questions
+from harness.results.cells import about_questions
 from harness.text.tokens import TokenMap
 
 

@@ -139,7 +139,7 @@ def test_what_does_not_fit_is_left_out_and_said(tmp_path, monkeypatch) -> None:
     assert "Only the first" in said
     assert all(text_at(pieces, f"{i:02}.md", 0, 50) for i in range(40))
     said, pieces = written(3000)
-    assert "40 places of evidence" in said
+    assert "first of 40 evidence spans" in said
     assert text_at(pieces, "00.md", 0, 50)
     assert not text_at(pieces, "39.md", 0, 50)
     assert written(190)[1] == {}

@@ -137,7 +137,7 @@ def test_what_is_no_comparison_is_refused():
         compare((given, first), (given, with_(second, tokenizer_digest="u")), None, 3)
     later = replace(given, primary="mrr")
     with pytest.raises(
-        SettingError, match=r"by recall_at_5, the other by mrr\. Say by which: metric=recall_at_5"
+        SettingError, match=r"by recall_at_5, the other by mrr\. Choose a metric: metric=recall_at_5"
     ):
         compare((given, first), (later, second), None, 3)
 
@@ -151,7 +151,7 @@ def test_cells_of_one_name_are_told_apart():
     text = "\n".join(comparison(found))
 
     assert [c.name for c in found.cells] == ["a · 1 (aaaaaaaa)", "a · 1 (bbbbbbbb)"]
-    assert "The documents were not the same" in text
+    assert "The two cells searched different documents" in text
 
 
 def test_no_difference_is_said():
@@ -211,13 +211,16 @@ def test_the_command(swept):
     assert again.stdout == done.stdout
     for words, answer in (
         (["chunk 16"], "error: Give two runs: python -m harness.compare RUN_A RUN_B."),
-        (["chunk 16", "chunk 33"], "error: 'chunk 33' is no cell of '2 cells"),
-        (["chunk 16", "chunk 32", "worst=-1"], "error: worst=-1: give a whole number"),
+        (["chunk 16", "chunk 33"], "error: unknown cell 'chunk 33' of '2 cells"),
+        (
+            ["chunk 16", "chunk 32", "worst=-1"],
+            "error: worst is -1; it must be a whole number of questions, at least 0.",
+        ),
         (
             ["chunk 16", "chunk 32", "metric=complete_at_5"],
             "error: complete_at_5 was not measured in chunk 16.",
         ),
-        (["chunk 16", "chunk 32", "swep=x"], "error: swep is no setting. Did you mean sweep?"),
+        (["chunk 16", "chunk 32", "swep=x"], "error: unknown setting 'swep'. Did you mean sweep?"),
         (["chunk 16", "chunk 16"], "error: Both are the cell 'chunk 16'"),
     ):
         wrong = swept.run(*words, module="harness.compare")
@@ -245,6 +248,6 @@ def test_names_that_look_like_settings_are_names(monkeypatch, pair):
 def test_a_setting_beside_two_names_is_one(capsys):
     """Whoever mistypes a setting is told of that."""
     assert command_compare.main(["parent=256", "wurst=3", "b"]) == 1
-    assert "is no setting." in capsys.readouterr().err
+    assert "unknown setting" in capsys.readouterr().err
     assert command_compare.main(["a", "wurst=3", "b"]) == 1
-    assert capsys.readouterr().err == "error: wurst is no setting. Did you mean worst?\n"
+    assert capsys.readouterr().err == "error: unknown setting 'wurst'. Did you mean worst?\n"

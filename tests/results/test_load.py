@@ -211,16 +211,16 @@ def test_words_that_mean_nothing_are_answered(config):
         "abc": "sweep=abc is too short; give at least 6 characters of an id",
         "abcdef": f"no sweep of this name or id .* The newest is {sweep.run_id[:12]}",
         sweep.name[:-1]: f"The nearest is {sweep.run_id[:12]}",
-        str(sweep.folder.parent): "there is no sweep.json in that folder",
+        str(sweep.folder.parent): "the folder has no sweep.json",
     }.items():
         with pytest.raises(SettingError, match=answer) as raised:
             finished(config(f"sweep={word}"))
         assert raised.value.key == "sweep"
-    with pytest.raises(SettingError, match=r"is no cell of .* Did you mean 16 · overlap=0"):
+    with pytest.raises(SettingError, match=r"unknown cell .* Did you mean 16 · overlap=0"):
         finished_cell(config(), "16 · overlap=1")
     with pytest.raises(SettingError, match=r"has no scores: .*overlap"):
         finished_cell(config(), "16 · overlap=20")
-    with pytest.raises(SettingError, match="is a sweep or a failed cell of one"):
+    with pytest.raises(SettingError, match="is a sweep or a failed cell, not a cell"):
         finished_cell(config(), sweep.run_id[:6])
     with pytest.raises(StoreError, match=r"no sweep in the experiment 'tea' .*experiments are: .*retrieval"):
         finished(config("tracker.experiment=tea"))
@@ -343,7 +343,7 @@ def test_cells_with_other_questions_are_refused(copy):
     sweep = read_folder(copy)
     assert [cell.name for cell in sweep.cells] == ["32 · overlap=0", "32 · overlap=20"]
     assert {f["name"]: f["error"] for f in sweep.failures}["16 · overlap=0"].startswith(
-        "It was asked 4 questions, of which 3 are among the 5 of the others"
+        "It was scored on 4 questions, and 3 are among the 5 of the other cells"
     )
 
     renamed(cells["16 · overlap=0"], ["x1", "x2", "x3", "x4"])
@@ -394,7 +394,7 @@ def test_sweeps_without_a_tracker(workplace, monkeypatch):
     assert (sweep.run_id, sweep.uri, sweep.experiment_id) == ("", "", "")
     assert same(read(f"sweep={sweep.name}"), sweep)
     assert same(read(f"sweep={sweep.folder}"), sweep)
-    with pytest.raises(SettingError, match=f"no sweep of that name .* The nearest is '{sweep.name}'"):
+    with pytest.raises(SettingError, match=f"has no sweep of that name.* The nearest is '{sweep.name}'"):
         read(f"sweep={sweep.name}x")
 
 

@@ -84,13 +84,13 @@ def test_existing_files_are_positional(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["chunks=256"], r"^chunks is no setting\. Did you mean chunk"),
-        (["model.nam=x"], r"^model\.nam is no setting\. Did you mean model\.name"),
+        (["chunks=256"], r"^unknown setting 'chunks'\. Did you mean chunk"),
+        (["model.nam=x"], r"^unknown setting 'model\.nam'\. Did you mean model\.name"),
         (
             ["model=minlm"],
-            r"^model=minlm: there is no such option\. Did you mean minilm\? Options of model: arctic",
+            r"^unknown option 'model=minlm'\. Did you mean minilm\? Options of model: arctic",
         ),
-        (["zzzz=1"], r"^zzzz is no setting\. Settings: backend, cache, cache_dtype, chunk"),
+        (["zzzz=1"], r"^unknown setting 'zzzz'\. Settings: backend, cache, cache_dtype, chunk"),
         (["chunk={"], r"^'chunk=\{' can't be read as key=value"),
         (["model=3"], r"'model=3': a group takes the name of an option"),
     ],

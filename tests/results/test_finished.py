@@ -5,7 +5,7 @@ import math
 from pyarrow import csv
 from sweeps_by_hand import cell, sweep
 
-from harness.results.tables import per_question, table
+from harness.results.finished import per_question, table
 
 
 def example():

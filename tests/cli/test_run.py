@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 
 import pytest
 from omegaconf import OmegaConf
@@ -44,3 +46,31 @@ def test_ctrl_c_is_a_clean_stop(capsys):
 
     assert run_command("pick", "", [], interrupted, "Stopped; all is kept.") == 130
     assert capsys.readouterr().err == "Stopped; all is kept.\n"
+
+
+HEAVY = (
+    *("numpy", "scipy", "torch", "mlflow", "pyarrow", "rich", "jinja2"),
+    *("harness.model", "harness.records", "harness.cell.pipeline", "harness.view"),
+)
+COUNTED = f"""
+import runpy, sys
+try:
+    runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    print(end.code, *(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("command", ["", ".compare", ".doctor", ".gate", ".pick", ".report", ".verify"])
+@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("chunks=3", 1)])
+def test_help_and_misspelt_settings_are_answered_without_heavy_imports(command, word, code, tmp_path):
+    """Neither libraries nor stages are imported before the words of a command line are known to hold."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTED, f"harness{command}", word],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+
+    assert done.stderr.splitlines()[-1] == str(code), done.stderr

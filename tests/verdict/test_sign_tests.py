@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.verdict.monte_carlo import RISK, step_down
-from harness.verdict.resampling import bootstrap_weights, seed_of, sign_flips
+from harness.verdict.clusters import bootstrap_weights, seed_of, sign_flips
+from harness.verdict.sign_tests import RISK, step_down
 
 
 def normal(seed, units=1):
@@ -32,7 +32,7 @@ def test_clear_cases_take_one_look_and_close_ones_more():
 
         assert len(asked) == looks
         assert sum(asked) == 10_000 * 2 ** (looks - 1)
-        assert found.decided[0] == (looks == 1)
+        assert found.settled[0] == (looks == 1)
 
 
 def test_what_is_decided_does_not_flip():
@@ -41,7 +41,7 @@ def test_what_is_decided_does_not_flip():
         decided = {
             bool(found.rejected[0])
             for found in (step_down(normal(seed), np.array([statistic]), 0.05) for seed in range(5))
-            if found.decided[0]
+            if found.settled[0]
         }
 
         assert len(decided) <= 1

@@ -45,11 +45,11 @@ def test_a_misspelt_setting(workplace):
     done = workplace.run("chunks=3", module="harness.doctor")
 
     assert done.returncode == 1
-    assert done.stderr.startswith("error: chunks is no setting.")
+    assert done.stderr.startswith("error: unknown setting 'chunks'.")
 
 
 @pytest.mark.parametrize("word", ["notes.md", "-m"])
 def test_a_word_that_means_nothing(capsys, word):
     """Nothing is passed over in silence: neither a file nor the flag of a sweep."""
     assert doctor.main([word]) == 1
-    assert capsys.readouterr().err.startswith(f"error: '{word}' means nothing here.")
+    assert capsys.readouterr().err.startswith(f"error: unexpected argument '{word}'.")

@@ -55,14 +55,14 @@ def test_tables_for_other_programs(swept, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["format=pdf"], "format=pdf is not known. Formats: html, csv, parquet."),
+        (["format=pdf"], "format is pdf; it must be one of html, csv, parquet."),
         (["sweep=nothing"], "sweep=nothing"),
         (["metric=recall_at_7"], "recall_at_7 was not measured"),
-        (["metric=mrr"], "mrr depends on how the text was cut"),
-        (["baseline=nothing"], "which is no cell of"),
+        (["metric=mrr"], "mrr depends on the chunks"),
+        (["baseline=nothing"], "neither a cell of"),
         (["pick.margin=3"], "pick.margin is 3"),
-        (["-m"], "'-m' means nothing here."),
-        (["latest"], "'latest' means nothing here."),
+        (["-m"], "unexpected argument '-m'."),
+        (["latest"], "unexpected argument 'latest'."),
         (["outptu=x"], "outptu"),
     ],
 )
@@ -93,7 +93,7 @@ def test_ctrl_c_is_a_clean_stop(monkeypatch, capsys):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "finished", interrupted)
+    monkeypatch.setattr("harness.results.load.finished", interrupted)
 
     assert report.main([]) == 130
     assert "Stopped" in capsys.readouterr().err

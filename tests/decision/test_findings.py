@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from sweeps_by_hand import cell, sweep
 
-from harness.decision.findings import _helped as what_helped
-from harness.verdict.helped import Helped
+from harness.decision.findings import Helped, what_helped
 
 F, N, S = "found", "not_retrieved", "split"
 

@@ -5,7 +5,7 @@ import pytest
 from simulated_sweeps import paired
 
 from harness.errors import InputError
-from harness.verdict.wording import by_group, thirds
+from harness.verdict.simultaneous import by_group, thirds
 
 
 def test_thirds_by_hand():

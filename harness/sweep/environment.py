@@ -1,0 +1,110 @@
+"""What works on this machine: libraries, documents, tracking store, cache, hub, models and launchers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from harness.cell.build import Shared
+from harness.cell.settings import new
+from harness.cli import compose
+from harness.cli.words import take_apart
+from harness.errors import HarnessError
+from harness.files.atomic import write_json
+from harness.files.hub import unreachable
+from harness.paths import conf_folder, root
+
+LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
+LAUNCHERS = {
+    "joblib (many cores)": "hydra-joblib-launcher",
+    "submitit (Slurm)": "hydra-submitit-launcher",
+    "ray (a cluster)": "hydra-ray-launcher",
+}
+
+_NEVER = " (*: never loaded by this project's tests)"
+
+
+def report(config: DictConfig) -> Iterator[tuple[bool | None, str, str]]:
+    """Lines as (works, label, text); None for information, and for what need not work."""
+    yield True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield None, "libraries", ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    yield None, "cores", f"{_cores()} usable of {os.cpu_count()}"
+    free = shutil.disk_usage(root()).free / 1e9
+    yield free > 1, "disk", f"{free:.0f} GB free at {root()}"
+    yield _outcome("documents", lambda: _inputs(config))
+    yield _outcome("tracking", lambda: str(new(config, "tracker").check()))
+    yield _outcome("cache", lambda: _writable(Path(str(config.cache))))
+    reason = unreachable()
+    yield None, "hub", f"can't be reached: {reason}" if reason else "answers"
+    yield from _models(str(config.model.name))
+    installed = [text for text, package in LAUNCHERS.items() if _installed(package)]
+    yield None, "launchers", ", ".join(["one process", *installed])
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
+    """The text of the check, or its error."""
+    try:
+        return True, label, check()
+    except HarnessError as error:
+        return False, label, str(error)
+    except OSError as error:
+        return False, label, f"{error.filename}: {error.strerror}. HARNESS_ROOT=DIR chooses another place."
+
+
+def _inputs(config: DictConfig) -> str:
+    inputs = Shared().inputs(config)
+    states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
+    count = len(inputs.labels.questions)
+    return f"{len(inputs.documents)} in {config.corpus.path}; {count} questions; labels: {states}"
+
+
+def _writable(folder: Path) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    trial = folder / "doctor.json"
+    write_json(trial, {})
+    trial.unlink()
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    return f"{folder} is writable and holds {size:,.0f} MB"
+
+
+def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
+    """Every model of conf/model/ without a required setting; the default one must be installed."""
+    words = take_apart([])
+    missing = []
+    for file in sorted((conf_folder() / "model").glob("*.yaml")):
+        config = compose.composed(words, [f"model={file.stem}"]).config
+        if "???" in str(config.model):
+            continue
+        mark = "*" if config.model.get("untested") else ""
+        name = f"{file.stem}{mark}"
+        try:
+            model = Shared().model(config)
+            place = model.place()
+            if place is None:
+                missing.append(name)
+            else:
+                hashes = ", ".join(digest[:12] for digest in model.identity()["weights"].values())
+                yield True, name, f"{place}; weights sha256 {hashes}{_NEVER if mark else ''}"
+        except HarnessError as error:
+            yield (False if str(config.model.name) == default else None), file.stem, str(error)
+    if missing:
+        told = f"{', '.join(missing)}; they come from the hub when they are first used"
+        yield None, "not here", f"{told}{_NEVER}" if "*" in told else told
+
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
