@@ -212,28 +212,3 @@ class Ranking(NamedTuple):
     def depth(self) -> int:
         """How many rows were asked for."""
         return int(self.rows.shape[1])
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Every metric of every question of one kind.
-
-    ``values``: metric name to float64 (questions,), aligned with ``question_ids``; nan where a metric is undefined
-    for a question. ``chunk_independent`` names those that may be compared between any two cells. ``cause``: the diagnosis
-    of each question. ``first_rank``: float64 (questions,), rank of the first relevant row over the whole ranking,
-    nan when no row is relevant.
-    """
-
-    kind: Kind
-    question_ids: tuple[str, ...]
-    values: Mapping[str, FloatArray]
-    chunk_independent: frozenset[str]
-    cause: tuple[str, ...]
-    first_rank: FloatArray
-
-    def means(self) -> dict[str, float]:
-        """The mean of every metric over the questions for which it is defined, in the order of ``values``."""
-        return {
-            name: float(np.nanmean(column)) if np.isfinite(column).any() else float("nan")
-            for name, column in self.values.items()
-        }

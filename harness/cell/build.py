@@ -12,9 +12,8 @@ from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell.inactive import unused_by, uses
 from harness.cell.reranked import reranked
-from harness.cell.settings import Settings, new
+from harness.cell.settings import Settings, new, unused_by, uses
 from harness.chunker.columns import cut
 from harness.chunker.context import with_context
 from harness.corpus import Loaded
@@ -23,7 +22,7 @@ from harness.metrics import Metrics
 from harness.records import Chunks, Document
 from harness.retriever import Searcher
 from harness.retriever.external.asking import ExternalRetriever
-from harness.retriever.external.pool import uncut
+from harness.retriever.external.returned import uncut
 from harness.store.arrays import cached_maps
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel

@@ -14,8 +14,8 @@ import numpy as np
 from harness.cell.build import Components
 from harness.cell.health import health_of
 from harness.cell.timing import Seconds, latency
-from harness.metrics import Metrics
-from harness.records import Chunks, Encoded, IntArray, Kind, Question, Ranking, Scores
+from harness.metrics import Metrics, Scores
+from harness.records import Chunks, Encoded, IntArray, Kind, Question, Ranking
 from harness.retriever import Prepared
 
 

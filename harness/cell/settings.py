@@ -1,4 +1,4 @@
-"""The settings of a cell: each group's, the class that an option names, and the object that it makes."""
+"""The settings of a cell: each group's, the class that an option names, the object that it makes, and what does not matter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.errors import HarnessError, SettingError
+from harness.errors import HarnessError, SettingError, whole
+from harness.records import UNUSED
 
 # In the order in which their mistakes are told.
 _GROUPS = ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model")
@@ -86,13 +87,9 @@ def cut_offs(config: DictConfig) -> list[int]:
     """``k`` as ascending distinct numbers. Raises ``SettingError`` for anything but whole numbers of at least 1."""
     given = OmegaConf.to_object(config.k) if OmegaConf.is_list(config.k) else [config.k]
     ks = [given] if not isinstance(given, list) else given
-    wrong = [k for k in ks if not isinstance(k, int) or isinstance(k, bool) or k < 1]
-    if wrong or not ks:
-        shown = ", ".join(map(str, wrong)) or "empty"
-        raise SettingError(
-            f"k is {shown}; it must be a whole number of at least 1, or a list such as k=3,5,10.", key="k"
-        )
-    return sorted(set(ks))
+    if not ks:
+        raise SettingError("k is empty; it must be a whole number, at least 1, or a list: k=3,5,10.", key="k")
+    return sorted({whole(k, "k", 1, of="rows") for k in ks})
 
 
 def class_of(config: DictConfig, group: str) -> type:
@@ -119,3 +116,42 @@ def class_of(config: DictConfig, group: str) -> type:
             key=f"{group}._target_",
         )
     return found
+
+
+# Settings that act only through a group: they matter where the chosen option mentions them.
+_THROUGH = {"chunk": "chunker", "overlap": "chunker", "backend": "model", "precision": "model"}
+# Settings that act beside a group, whichever option is chosen: they matter where the group does.
+_BESIDE = {"cache_dtype": "model", "context": "chunker"}
+# How the class of a retriever says that it leaves a group alone.
+_DECLARED = {"chunker": "uses_chunks", "model": "uses_model", "index": "uses_index"}
+_ABSENT = object()
+
+
+def unused_by(config: DictConfig, key: str) -> str | None:
+    """The group whose chosen option makes ``key`` meaningless in this cell, or None where it matters.
+
+    ``config`` is the cell's, its interpolations not resolved.
+    """
+    key = key.lstrip("+~")
+    group = _THROUGH.get(key, _BESIDE.get(key, key.partition(".")[0]))
+    if group in _DECLARED and not uses(config, group):
+        return "retriever"
+    for ignoring in ("retriever", "model"):
+        if key in getattr(class_of(config, ignoring), "ignores", ()):
+            return ignoring
+    if key in _THROUGH:
+        settings = OmegaConf.to_container(config[group], resolve=False)
+        return None if f"${{{key}}}" in str(settings) else group
+    if "." in key and group in config:
+        return None if OmegaConf.select(config, key, default=_ABSENT) is not _ABSENT else group
+    return None
+
+
+def with_unused(config: DictConfig, settings: Mapping[str, str]) -> dict[str, str]:
+    """``settings`` with ``-`` where a value does not matter."""
+    return {key: UNUSED if unused_by(config, key) else value for key, value in settings.items()}
+
+
+def uses(config: DictConfig, group: str) -> bool:
+    """Whether the cell's retriever uses ``group``: ``chunker``, ``model`` or ``index``. Read off its class; its settings are not looked at."""
+    return getattr(class_of(config, "retriever"), _DECLARED[group], True) is not False

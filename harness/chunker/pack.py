@@ -6,20 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from harness.errors import SettingError
+from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
 
 
 def check_size(size: int, overlap: int = 0) -> None:
     """Raises ``SettingError`` unless ``1 <= size`` and ``0 <= overlap < size``, both in tokens."""
-    if size < 1:
-        raise SettingError(
-            f"chunk is {size} tokens; it must be at least 1. Set chunk=256 or so.", key="chunk"
-        )
-    if overlap < 0:
-        raise SettingError(
-            f"overlap is {overlap} tokens; it must be at least 0. Set overlap=0 for none.", key="overlap"
-        )
+    whole(size, "chunk", 1, of="tokens")
+    whole(overlap, "overlap", of="tokens")
     if overlap >= size:
         raise SettingError(
             f"overlap is {overlap} tokens; it must be below chunk={size}. Lower overlap or raise chunk.",

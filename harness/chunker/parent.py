@@ -9,7 +9,7 @@ from functools import partial
 from harness.chunker.markdown import Markdown
 from harness.chunker.pack import check_size, trim
 from harness.chunker.recursive import Recursive
-from harness.errors import SettingError
+from harness.errors import SettingError, whole
 from harness.records import Chunk, Document
 from harness.text.markdown import read_blocks
 from harness.text.tokens import TokenMap
@@ -35,10 +35,10 @@ class Parent:
 
     def __post_init__(self) -> None:
         check_size(self.size, self.overlap)
-        if not isinstance(self.parent, int) or isinstance(self.parent, bool) or self.parent < self.size:
+        if whole(self.parent, "chunker.parent", 1, of="tokens") < self.size:
             raise SettingError(
-                f"chunker.parent is {self.parent}; it must be a whole number of tokens, at least "
-                f"chunk={self.size}. Raise it or lower chunk.",
+                f"chunker.parent is {self.parent}; it must be at least chunk={self.size}. "
+                "Raise it or lower chunk.",
                 key="chunker.parent",
             )
 

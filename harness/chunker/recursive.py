@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.chunker.pack import check_size, pack, trim
-from harness.errors import SettingError
+from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
 from harness.text.tokens import TokenMap
 
@@ -38,12 +38,7 @@ class Recursive:
 
     def __post_init__(self) -> None:
         check_size(self.size, self.overlap)
-        if not 0 <= self.extra_tokens < self.size:
-            raise SettingError(
-                f"chunker.extra_tokens is {self.extra_tokens} tokens; it must be at least 0 and below "
-                f"chunk={self.size}.",
-                key="chunker.extra_tokens",
-            )
+        whole(self.extra_tokens, "chunker.extra_tokens", 0, self.size - 1, of="tokens")
         given = list(self.separators)
         if not all(isinstance(one, str) for one in given) or given[-1:] != [""] or "" in given[:-1]:
             raise SettingError(

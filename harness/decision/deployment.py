@@ -16,9 +16,8 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from harness.cell.build import Shared
-from harness.cell.inactive import uses
 from harness.cell.reranked import reranked
-from harness.cell.settings import cut_offs, new
+from harness.cell.settings import cut_offs, new, uses
 from harness.chunker import columns
 from harness.chunker.context import with_context
 from harness.cli import compose

@@ -10,9 +10,8 @@ from omegaconf import DictConfig
 
 from harness.cell import pipeline
 from harness.cell.build import Shared
-from harness.cell.inactive import uses
 from harness.cell.pipeline import Result
-from harness.cell.settings import cut_offs
+from harness.cell.settings import cut_offs, uses
 from harness.decision.baseline import Production
 from harness.decision.gate import NotComparableError, check_questions, check_version
 from harness.records import Chunks, IntArray, Kind

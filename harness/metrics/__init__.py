@@ -6,15 +6,43 @@ agrees with an independent implementation; the same ranking gives the same bytes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking, Scores
+import numpy as np
+
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
 from harness.text.tokens import TokenMap
 
 if TYPE_CHECKING:  # they import from this package
     from harness.metrics.match import Matches
     from harness.metrics.scoring_inputs import ScoringInputs
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Every metric of every question of one kind.
+
+    ``values``: metric name to float64 (questions,), aligned with ``question_ids``; nan where a metric is undefined
+    for a question. ``chunk_independent`` names those that may be compared between any two cells. ``cause``: the diagnosis
+    of each question. ``first_rank``: float64 (questions,), rank of the first relevant row over the whole ranking,
+    nan when no row is relevant.
+    """
+
+    kind: Kind
+    question_ids: tuple[str, ...]
+    values: Mapping[str, FloatArray]
+    chunk_independent: frozenset[str]
+    cause: tuple[str, ...]
+    first_rank: FloatArray
+
+    def means(self) -> dict[str, float]:
+        """The mean of every metric over the questions for which it is defined, in the order of ``values``."""
+        return {
+            name: float(np.nanmean(column)) if np.isfinite(column).any() else float("nan")
+            for name, column in self.values.items()
+        }
 
 
 class Metrics(Protocol):

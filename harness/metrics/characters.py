@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.metrics.evidence import EvidenceColumns
-from harness.metrics.intervals import cut_into_pieces, meeting, union_lengths
-from harness.metrics.relevance import ranks_of
-from harness.metrics.sums import sum_by
+from harness.metrics.intervals import cut_into_pieces, meeting, sum_by, union_lengths
+from harness.metrics.relevance import EvidenceColumns, ranks_of
 from harness.records import Chunks, FloatArray, IntArray, Ranking
 
 

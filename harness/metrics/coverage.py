@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.metrics.evidence import EvidenceColumns
-from harness.metrics.intervals import cut_into_pieces
-from harness.metrics.relevance import UNRANKED, Overlap
-from harness.metrics.sums import sum_by
+from harness.metrics.intervals import cut_into_pieces, sum_by
+from harness.metrics.relevance import UNRANKED, EvidenceColumns, Overlap
 from harness.records import FloatArray, IntArray
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.metrics.coverage import Reach
-from harness.metrics.intervals import union_lengths
+from harness.metrics.health import nonblank_inside, read_part
+from harness.metrics.intervals import sum_by, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.relevance import UNRANKED, ranks_of
 from harness.metrics.scoring_inputs import ScoringInputs
-from harness.metrics.sums import sum_by
-from harness.metrics.truncation import nonblank_inside, read_part
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
 
 CAUSES = ("not_in_index", "found", "truncated", "split", "partial", "ranked_low", "not_retrieved")

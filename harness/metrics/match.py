@@ -11,15 +11,16 @@ import numpy.typing as npt
 
 from harness.metrics.characters import Characters, count_characters
 from harness.metrics.coverage import Coverage, Reach, coverage_of_documents, coverage_of_spans
-from harness.metrics.evidence import EvidenceColumns, evidence_columns
 from harness.metrics.intervals import meeting
 from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.reading import reach_of_budget, tokens_read
 from harness.metrics.relevance import (
     UNRANKED,
+    EvidenceColumns,
     Overlap,
     Relevant,
     best_grades,
+    evidence_columns,
     is_relevant,
     nonblank_overlap,
     ranks_of,

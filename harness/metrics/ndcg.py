@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.metrics.intervals import sum_by
 from harness.metrics.scoring_inputs import ScoringInputs
-from harness.metrics.sums import sum_by
 from harness.records import FloatArray
 
 

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from harness.metrics.characters import Characters
 from harness.metrics.coverage import Coverage, Reach
-from harness.metrics.evidence import EvidenceColumns
+from harness.metrics.intervals import sum_by
 from harness.metrics.nonblank import NonblankOffsets
 from harness.metrics.reading import reach_of_k
-from harness.metrics.relevance import Relevant
-from harness.metrics.sums import sum_by
+from harness.metrics.relevance import EvidenceColumns, Relevant
 from harness.records import FloatArray, IntArray, Kind
 
 

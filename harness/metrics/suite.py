@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from harness.errors import SettingError
-from harness.metrics import Measure
+from harness.errors import SettingError, number, share, whole
+from harness.metrics import Measure, Scores
 from harness.metrics.diagnosis import diagnose
 from harness.metrics.match import Matches, Rules, match, scoring_inputs
 from harness.metrics.reading import tokens_read
-from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking, Scores
+from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
 from harness.text.tokens import TokenMap
 
 # Every cell keeps its rankings at least this deep, so that a later k needs no new search.
@@ -105,22 +105,16 @@ class Suite:
 
 
 def _check(budgets: Sequence[int], min_overlap: float, complete_at: float) -> None:
-    if list(budgets) != sorted(set(budgets)) or any(not isinstance(b, int) or b < 1 for b in budgets):
+    for budget in budgets:
+        whole(budget, "metrics.budgets", 1, of="tokens")
+    if list(budgets) != sorted(set(budgets)):
         raise SettingError(
-            f"metrics.budgets is {list(budgets)}; it must be ascending whole numbers of tokens, each at least 1.",
+            f"metrics.budgets is {list(budgets)}; it must be ascending, each number once.",
             key="metrics.budgets",
         )
-    if not 0 <= min_overlap <= 0.5:
-        raise SettingError(
-            f"metrics.min_overlap is {min_overlap}; it must lie in 0 to 0.5, or evidence cut in two halves "
-            "might keep no relevant chunk.",
-            key="metrics.min_overlap",
-        )
-    if not 0 < complete_at <= 1:
-        raise SettingError(
-            f"metrics.complete_at is {complete_at}; it must be above 0 and at most 1.",
-            key="metrics.complete_at",
-        )
+    # Above one half, evidence cut in two equal parts could have no relevant chunk.
+    number(min_overlap, "metrics.min_overlap", 0, 0.5)
+    share(complete_at, "metrics.complete_at", zero=False)
 
 
 def _check_scored(

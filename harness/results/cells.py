@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.cell.build import Inputs
-from harness.records import Chunks, Kind, Question, Ranking, Scores
+from harness.metrics import Scores
+from harness.records import Chunks, Kind, Question, Ranking
 from harness.text.words import overlap
 
 SCHEMA = 3

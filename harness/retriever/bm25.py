@@ -10,26 +10,57 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import SettingError
-from harness.records import Chunks, Float32Array, IntArray, Ranking
+from harness.errors import SettingError, number, share, whole
+from harness.records import Chunks, Float32Array, IntArray
 from harness.retriever import Encoder, VectorIndex
-from harness.retriever.analyzer import Analyzer
-from harness.retriever.scored import first_ranks, of_groups, ranking
+from harness.retriever.scored import ScoredRetriever
+from harness.text.words import search_terms
+
+
+class Analyzer:
+    """Cuts texts into terms, for one ``language``.
+
+    Terms are words of at least ``shortest`` characters, or pairs of characters in scripts without blanks
+    between words (``harness.text.words.search_terms``). Stop words are left out where bm25s has a list of
+    them, and the rest become stems (Snowball's). ``none``: neither stop words nor stems. Raises
+    ``SettingError`` for another language.
+    """
+
+    def __init__(self, language: str, shortest: int) -> None:
+        import Stemmer
+        from bm25s import stopwords
+
+        known = sorted(set(Stemmer.algorithms()) - {"porter", "dutch_porter"})
+        if language not in {"none", *known}:
+            raise SettingError(
+                f"retriever.language is {language}; allowed are none (neither stems nor stop words) and "
+                f"{', '.join(known)}.",
+                key="retriever.language",
+            )
+        self._shortest = whole(shortest, "retriever.shortest", 1, of="characters")
+        self._is_arabic = language == "arabic"
+        self._stemmer = None if language == "none" else Stemmer.Stemmer(language)
+        name = "STOPWORDS_" + ("EN" if language == "english" else language.upper())
+        self._stop = frozenset(getattr(stopwords, name, ()))
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of ``text``, in order; one that occurs twice is given twice."""
+        found = search_terms(text, self._shortest, with_arabic_signs=self._is_arabic)
+        terms = [term for term in found if term not in self._stop]
+        return terms if self._stemmer is None else list(self._stemmer.stemWords(terms))
+
 
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
 
-class Bm25Retriever:
+class Bm25Retriever(ScoredRetriever):
     """Scores each chunk by the words that it shares with the question; one that shares none never comes back.
 
     A word counts for more the fewer chunks have it (its idf), for more but ever less the more often it occurs
     (``k1``), and for less in a long chunk (``b``); a word that is asked for twice counts twice. ``method``
     names the variant of the formula (Kamphuis et al. 2020, "Which BM25 do you mean?"). For ``language`` and
-    ``shortest`` see ``harness.retriever.analyzer``. Raises ``SettingError`` for a value that is not allowed.
+    ``shortest`` see ``Analyzer``. Raises ``SettingError`` for a value that is not allowed.
     """
-
-    uses_model = False
-    uses_index = False
 
     def __init__(
         self,
@@ -39,21 +70,16 @@ class Bm25Retriever:
         method: str = "lucene",
         shortest: int = 2,
     ) -> None:
-        if not _is_number(k1) or not 0 <= k1 < np.inf:
-            raise SettingError(
-                f"retriever.k1 is {k1}; it must be a number of at least 0 (1.2 to 2 is usual).",
-                key="retriever.k1",
-            )
-        if not _is_number(b) or not 0 <= b <= 1:
-            raise SettingError(
-                f"retriever.b is {b}; it must be a number from 0 to 1 (0.75 is usual).", key="retriever.b"
-            )
         if method not in METHODS:
             raise SettingError(
                 f"retriever.method is {method}; allowed are {', '.join(METHODS)}.", key="retriever.method"
             )
         self._analyzer = Analyzer(language, shortest)
-        self._settings: dict[str, Any] = {"k1": k1, "b": b, "method": method}
+        self._settings: dict[str, Any] = {
+            "k1": number(k1, "retriever.k1"),
+            "b": share(b, "retriever.b"),
+            "method": method,
+        }
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:  # noqa: ARG002 - neither is needed
         """Counts the words of every chunk, the text before it (a title) included."""
@@ -71,30 +97,12 @@ class Bm25Retriever:
             "index_mb": sum(column.nbytes for column in self._table) / 1e6,
         }
 
-    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or groups by their best row.
-
-        -1 where no more rows share a word with the question.
-        """
-        scored = (self._scores(question, groups) for question in questions)
-        return ranking(scored, len(questions), depth)
-
-    def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
-    ) -> IntArray:
-        """Rank of the best relevant row over the whole ranking; 0 where none shares a word with it."""
-        scored = (self._scores(question, groups) for question in questions)
-        return first_ranks(scored, relevant)
-
-    def encoded(self) -> None:
-        """None: no model read the chunks."""
-
     def measurements(self) -> Mapping[str, float]:
         """``index_seconds`` and ``index_mb``."""
         return self._measurements
 
-    def _scores(self, question: str, groups: IntArray | None) -> Float32Array:
-        """float32 score of every row, or of every group by its best row; 0 where no word is shared."""
+    def _scores(self, question: str) -> Float32Array:
+        """The score of every row; 0 where no word is shared."""
         data, rows, begins = self._table
         scores = np.zeros(self._rows, np.float32)
         for word in self._analyzer.terms(question):
@@ -102,11 +110,7 @@ class Bm25Retriever:
             if place is not None:
                 of_word = slice(begins[place], begins[place + 1])
                 scores[rows[of_word]] += data[of_word]
-        return scores if groups is None else of_groups(scores, groups)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+        return scores
 
 
 def _table(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.errors import SettingError
+from harness.errors import SettingError, whole
 from harness.retriever import Answer
-from harness.retriever.external.answers import a, ask_all, check_numbers, said
+from harness.retriever.external.answers import a, ask_all, said
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -29,10 +29,9 @@ class CallableRetriever:
     uses_index = False
 
     def __init__(self, target: str, batch: int = 1, depth: int | None = None) -> None:
-        check_numbers(depth, batch=batch)
         self.name = str(target)
-        self.depth = depth
-        self._batch = batch
+        self.depth = None if depth is None else whole(depth, "retriever.depth", 1, of="rows")
+        self._batch = whole(batch, "retriever.batch", 1, of="questions")
         self._function = _imported(self.name)
 
     def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
@@ -50,25 +49,17 @@ def _imported(target: str) -> Callable[[Any, int], object]:
             f"retriever.target is {target!r}; it must be package.module:function, for instance retriever.target=shop.search:search.",
             key="retriever.target",
         )
-    module_name, _, path = target.partition(":")
     here = str(Path.cwd())
     if not {"", here} & set(sys.path):  # an installed command does not look where it is called
         sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module_name)
+        found: Any = pkgutil.resolve_name(target)
     except Exception as error:  # importing runs the user's code, which may raise anything
         raise SettingError(
-            f"retriever.target: {module_name} can't be imported ({said(error)}). Python looks in {here}, in PYTHONPATH and among the "
-            "installed packages.",
+            f"retriever.target: {target} can't be imported ({said(error)}). "
+            f"Python looks in {here}, in PYTHONPATH and among the installed packages.",
             key="retriever.target",
         ) from error
-    for name in path.split("."):
-        if not hasattr(found, name):
-            raise SettingError(
-                f"retriever.target: there is no {name} in {module_name} ({getattr(found, '__file__', 'no file')}).",
-                key="retriever.target",
-            )
-        found = getattr(found, name)
     if not callable(found) or isinstance(found, type):
         raise SettingError(
             f"retriever.target: {target} is {a(found)}; a function search(query, top_k) is expected.",

@@ -14,9 +14,9 @@ from urllib.request import getproxies, proxy_bypass
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError, ReadTimeoutError
 
-from harness.errors import SettingError
+from harness.errors import SettingError, number, whole
 from harness.retriever import Answer
-from harness.retriever.external.answers import NoAnswerError, ask_all, check_numbers, said
+from harness.retriever.external.answers import NoAnswerError, ask_all, said
 
 _AGAIN = {408, 429, 500, 502, 503, 504}
 _LONGEST_WAIT = 60  # seconds, whatever a server asks for
@@ -51,17 +51,16 @@ class HttpRetriever:
         auth_header: str = "Authorization",
         depth: int | None = None,
     ) -> None:
-        check_numbers(depth, batch=batch, concurrency=concurrency)
-        _check_waiting(timeout, retries, backoff)
         self.name = str(url)
-        self.depth = depth
-        self._batch, self._workers = batch, concurrency
-        self._timeout = float(timeout)
+        self.depth = None if depth is None else whole(depth, "retriever.depth", 1, of="rows")
+        self._batch = whole(batch, "retriever.batch", 1, of="questions")
+        self._workers = whole(concurrency, "retriever.concurrency", 1, of="requests")
+        self._timeout = number(timeout, "retriever.timeout", 0.001)
         self._retries = urllib3.Retry(
-            total=retries,
+            total=whole(retries, "retriever.retries"),
             status_forcelist=_AGAIN,
             allowed_methods=None,
-            backoff_factor=float(backoff),
+            backoff_factor=number(backoff, "retriever.backoff"),
             backoff_max=_LONGEST_WAIT,
             retry_after_max=_LONGEST_WAIT,
             raise_on_status=False,
@@ -164,22 +163,6 @@ def _secret(variable: str | None, header: str) -> str:
             key="retriever.auth_env",
         )
     return value
-
-
-def _check_waiting(timeout: object, retries: object, backoff: object) -> None:
-    for key, value, least in (("timeout", timeout, 0.001), ("backoff", backoff, 0)):
-        if (
-            not isinstance(value, (int, float))
-            or isinstance(value, bool)
-            or not least <= value < float("inf")
-        ):
-            raise SettingError(
-                f"retriever.{key} is {value}; it must be a number of seconds.", key=f"retriever.{key}"
-            )
-    if not isinstance(retries, int) or isinstance(retries, bool) or retries < 0:
-        raise SettingError(
-            f"retriever.retries is {retries}; it must be a whole number, 0 for none.", key="retriever.retries"
-        )
 
 
 def _content(data: bytes) -> object:

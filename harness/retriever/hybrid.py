@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from harness.errors import SettingError
+from harness.errors import SettingError, number, share, whole
 from harness.records import Chunks, Encoded, Float32Array, FloatArray, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
 from harness.retriever.bm25 import Bm25Retriever
 from harness.retriever.dense import DenseRetriever
+from harness.retriever.scored import first_in_lists, first_of_each, ranking
 
 FUSIONS = ("rrf", "weighted")
 
@@ -39,10 +39,10 @@ class HybridRetriever:
             raise SettingError(
                 f"retriever.fusion is {fusion}; allowed are {', '.join(FUSIONS)}.", key="retriever.fusion"
             )
-        _check("weight", weight, "a number from 0 (words alone) to 1 (vectors alone)", highest=1)
-        _check("k0", k0, "a number of at least 0 (60 is usual)")
-        _check("depth", depth, "a whole number of chunks, at least 1", lowest=1, kind=int)
-        self._fusion, self._weight, self._k0, self._depth = fusion, weight, k0, depth
+        self._weight = share(weight, "retriever.weight")
+        self._k0 = number(k0, "retriever.k0")
+        self._depth = whole(depth, "retriever.depth", 1, of="chunks")
+        self._fusion = fusion
         self._dense, self._words = DenseRetriever(), Bm25Retriever(**words)
 
     def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
@@ -52,22 +52,13 @@ class HybridRetriever:
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The ``depth`` best chunk rows of each question by the fused score, or groups by their best row."""
-        rows = np.full((len(questions), depth), -1, np.int64)
-        scores = np.full((len(questions), depth), -np.inf, np.float32)
-        for i, (found, score) in enumerate(self._fused(questions, groups)):
-            reach = min(depth, len(found))
-            rows[i, :reach], scores[i, :reach] = found[:reach], score[:reach]
-        return Ranking(rows, scores)
+        return ranking(self._fused(questions, groups), depth)
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the best relevant row on the fused list; 0 where none is among the ``depth`` best of either search."""
-        ranks = np.zeros(len(questions), np.int64)
-        for i, (found, _) in enumerate(self._fused(questions, groups)):
-            positions = np.flatnonzero(np.isin(found, relevant[i]))
-            ranks[i] = positions[0] + 1 if len(positions) else 0
-        return ranks
+        return first_in_lists((found for found, _ in self._fused(questions, groups)), relevant)
 
     def encoded(self) -> Encoded:
         """What the model read of each chunk row; no vectors."""
@@ -95,7 +86,7 @@ class HybridRetriever:
             order = np.lexsort((found, -score))
             found, score = found[order], score[order]
             if groups is not None:
-                found, first = _first_of_each(np.searchsorted(groups, found, side="right") - 1)
+                found, first = first_of_each(np.searchsorted(groups, found, side="right") - 1)
                 score = score[first]
             fused.append((found, score))
         return fused
@@ -110,23 +101,3 @@ class HybridRetriever:
         wide = scores.astype(np.float64)
         stretched: FloatArray = (wide - wide[-1]) / (wide[0] - wide[-1])
         return stretched
-
-
-def _first_of_each(values: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct values in the order in which they first appear, and where each does."""
-    _, first = np.unique(values, return_index=True)
-    first = np.sort(first)
-    return values[first], first
-
-
-def _check(
-    key: str,
-    value: float,
-    expected: str,
-    lowest: float = 0,
-    highest: float = sys.float_info.max,
-    kind: type = float,
-) -> None:
-    is_number = isinstance(value, (int, kind)) and not isinstance(value, bool)
-    if not is_number or not lowest <= value <= highest:
-        raise SettingError(f"retriever.{key} is {value}; it must be {expected}.", key=f"retriever.{key}")

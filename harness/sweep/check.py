@@ -15,16 +15,14 @@ from omegaconf import DictConfig
 
 from harness.cell import pipeline
 from harness.cell.build import Inputs, Shared
-from harness.cell.inactive import uses
-from harness.cell.settings import check_settings, cut_offs, new
+from harness.cell.settings import check_settings, cut_offs, new, uses
 from harness.cli import compose
 from harness.cli.compose import Composed, check_plain_settings
 from harness.cli.hydra_errors import closest
 from harness.cli.words import Words, check_flags
 from harness.errors import HarnessError, SettingError, StoreError
 from harness.records import Kind
-from harness.sweep import experiment
-from harness.sweep.grid import grid
+from harness.sweep.grid import grid, unfolded
 from harness.sweep.naming import cell_name, params
 
 # The default budget of the verdict, in tokens.
@@ -77,7 +75,7 @@ def checked(words: Words, shared: Shared) -> Sweep:
             "For example: python -m harness -m model=minilm,bge chunk=256,512"
         )
     compose.axes(words.overrides)  # what is typed must hold before an experiment adds to it
-    words = experiment.unfolded(words)
+    words = unfolded(words)
     axes = compose.axes(words.overrides)
     if axes and not words.is_sweep:
         key, values = next(iter(axes.items()))

@@ -1,16 +1,18 @@
-"""What works on this machine: libraries, documents, tracking store, cache, hub, models and launchers."""
+"""The environment of a sweep: version and git commit, and what works on this machine."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
 from omegaconf import DictConfig
 
+from harness import __version__
 from harness.cell.build import Shared
 from harness.cell.settings import new
 from harness.cli import compose
@@ -19,6 +21,38 @@ from harness.errors import HarnessError
 from harness.files.atomic import write_json
 from harness.files.hub import unreachable
 from harness.paths import conf_folder, root
+
+_SECONDS = 5.0
+
+
+def provenance(folder: Path) -> dict[str, str]:
+    """``version``, and where ``folder`` lies in a git checkout ``git_commit`` and ``git_dirty`` (``true`` or ``false``).
+
+    Without git, outside of a checkout, or before the first commit only the version is known.
+    """
+    found = {"version": __version__}
+    commit = _git(folder, "rev-parse", "HEAD")
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    if commit and changes is not None:
+        found |= {"git_commit": commit, "git_dirty": str(bool(changes)).lower()}
+    return found
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """What git answers, or None where it can't."""
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed words, no shell
+            ["git", *words],  # noqa: S607 - whichever git the user has
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
 
 LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
 LAUNCHERS = {

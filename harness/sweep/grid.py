@@ -8,12 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from harness.cell.inactive import unused_by
+from harness.cell.settings import unused_by
 from harness.cli import compose
 from harness.cli.compose import Composed
-from harness.cli.words import Words
+from harness.cli.words import Words, take_apart
 from harness.errors import SettingError
 from harness.records import UNUSED
+
+
+def unfolded(words: Words) -> Words:
+    """The words with the experiment's swept settings among them, in its order; a value on the command line replaces its own.
+
+    Other settings in the file are read with the rest of the configuration. Raises ``SettingError`` for an experiment that does not exist.
+    """
+    overrides = [word.lstrip("+") if word.startswith("+experiment=") else word for word in words.overrides]
+    named = [word for word in overrides if word.startswith("experiment=")]
+    if not named:
+        return words
+    swept = compose.composed(words, named).swept
+    typed = take_apart([*words.flags, *(f"{key}={value}" for key, value in swept.items())]).overrides
+    by_key = {word.partition("=")[0]: word for word in [*typed, *overrides]}
+    return words._replace(overrides=tuple(by_key.values()))
 
 
 class Grid(NamedTuple):

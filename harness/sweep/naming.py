@@ -8,8 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cell import inactive
-from harness.cell.settings import cut_offs
+from harness.cell.settings import cut_offs, with_unused
 from harness.records import UNUSED
 
 GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker")
@@ -33,7 +32,7 @@ def params(
         if key not in shown and not key.startswith(("tracker", "hydra", "+hydra", "cache", "plan")):
             plain = key.lstrip("+")
             shown[plain] = str(choices[plain] if plain in choices else OmegaConf.select(config, plain))
-    return inactive.shown(config, shown)
+    return with_unused(config, shown)
 
 
 def cell_name(settings: Mapping[str, str], axes: Mapping[str, Sequence[str]]) -> str:

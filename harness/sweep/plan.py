@@ -8,7 +8,7 @@ from typing import NamedTuple
 from omegaconf import DictConfig
 
 from harness.cell.build import Shared
-from harness.cell.inactive import uses
+from harness.cell.settings import uses
 from harness.cli.compose import Composed
 from harness.errors import HarnessError
 from harness.records import Chunks

@@ -23,7 +23,7 @@ from harness.results.folders import SWEEP, collected
 from harness.results.snippets import write_excerpts
 from harness.sweep.check import Sweep
 from harness.sweep.conclude import Conclusion, concluded
-from harness.sweep.provenance import provenance
+from harness.sweep.environment import provenance
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
 from harness.view.charts import write_charts

@@ -121,7 +121,7 @@ def test_recursive_refuses_separators_that_could_leave_long_chunks(separators) -
 @pytest.mark.parametrize("extra", [-1, 4])
 def test_recursive_refuses_extra_tokens_that_leave_no_room(extra: int) -> None:
     """Extra tokens must leave room for at least one real one."""
-    with pytest.raises(SettingError, match=rf"extra_tokens is {extra} tokens; .* below chunk=4") as error:
+    with pytest.raises(SettingError, match=rf"extra_tokens is {extra}; .* from 0 to 3") as error:
         Recursive(4, extra_tokens=extra)
     assert error.value.key == "chunker.extra_tokens"
 
@@ -169,10 +169,14 @@ def test_whole_is_the_document() -> None:
 @pytest.mark.parametrize("chunker", [Tokens, Recursive, Sentence])
 def test_sizes_are_checked_before_anything_runs(chunker) -> None:
     """The message names the keys of the command line, what is allowed and what to do."""
-    with pytest.raises(SettingError, match=r"chunk is 0 tokens; it must be at least 1") as error:
+    with pytest.raises(
+        SettingError, match=r"chunk is 0; it must be a whole number of tokens, at least 1"
+    ) as error:
         chunker(0)
     assert error.value.key == "chunk"
-    with pytest.raises(SettingError, match=r"overlap is -1 tokens; it must be at least 0") as error:
+    with pytest.raises(
+        SettingError, match=r"overlap is -1; it must be a whole number of tokens, at least 0"
+    ) as error:
         chunker(4, -1)
     assert error.value.key == "overlap"
     with pytest.raises(SettingError, match=r"overlap is 4 tokens; it must be below chunk=4"):

@@ -14,14 +14,13 @@ from workplace import Workplace, write_corpus, write_golden
 
 from harness.cell import pipeline
 from harness.cell.build import Shared
-from harness.cell.inactive import unused_by
+from harness.cell.settings import unused_by
 from harness.chunker.context import CONTEXTS, with_context
 from harness.cli import compose
 from harness.cli.words import take_apart
 from harness.decision import deployment
 from harness.errors import SettingError
-from harness.metrics.health import health
-from harness.metrics.truncation import read_part
+from harness.metrics.health import health, read_part
 from harness.records import Chunks, Document, Encoded
 
 PAGE = (

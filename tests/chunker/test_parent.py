@@ -91,10 +91,10 @@ def test_overlap_stays_within_a_parent() -> None:
     ("settings_", "key", "said"),
     [
         ({"size": 256, "parent": 128}, "chunker.parent", "chunker.parent is 128; .* at least chunk=256"),
-        ({"size": 256, "parent": None}, "chunker.parent", "chunker.parent is None"),
+        ({"size": 256, "parent": None}, "chunker.parent", "chunker.parent is empty"),
         ({"size": 1, "parent": True}, "chunker.parent", "whole number of tokens"),
         ({"size": 256, "parent": 512.5}, "chunker.parent", "chunker.parent is 512.5"),
-        ({"size": 0, "parent": 512}, "chunk", "chunk is 0 tokens"),
+        ({"size": 0, "parent": 512}, "chunk", "chunk is 0; it must be a whole number of tokens"),
         ({"size": 4, "parent": 8, "overlap": 4}, "overlap", "overlap is 4 tokens"),
     ],
 )

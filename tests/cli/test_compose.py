@@ -7,14 +7,14 @@ import re
 
 import pytest
 
+from harness.cell.build import Shared
 from harness.cli import compose
 from harness.cli.words import Words, take_apart
 from harness.errors import SettingError
 from harness.paths import conf_folder
 from harness.records import UNUSED
-from harness.sweep import experiment
 from harness.sweep.check import checked
-from harness.sweep.grid import grid
+from harness.sweep.grid import grid, unfolded
 from harness.sweep.naming import cell_name, params
 
 EXPERIMENTS = sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
@@ -22,7 +22,7 @@ EXPERIMENTS = sorted(path.stem for path in (conf_folder() / "experiment").glob("
 
 def made(*typed):
     """The axes, the cells' names and the notes of a sweep with these words."""
-    words = experiment.unfolded(take_apart(["-m", *typed]))
+    words = unfolded(take_apart(["-m", *typed]))
     axes, cells, notes = grid(words, compose.axes(words.overrides))
     names = [cell_name(params(c.config, c.choices, c.overrides, axes), axes) for c in cells]
     assert len(set(names)) == len(names)
@@ -172,15 +172,15 @@ def test_a_ready_sweep_composes(name):
 def test_words_on_the_command_line_win_over_an_experiment():
     """A value that is typed takes the experiment's place, one or several; the order of the axes stays the file's."""
     words = take_apart(["-m", "experiment=chunking", "chunk=64,96", "model=wordllama"])
-    unfolded = experiment.unfolded(words).overrides
+    typed = unfolded(words).overrides
 
-    assert list(compose.axes(unfolded).items()) == [
+    assert list(compose.axes(typed).items()) == [
         ("chunker", ["recursive", "sentence", "tokens", "markdown", "parent"]),
         ("chunk", ["64", "96"]),
     ]
-    assert "model=wordllama" in unfolded
+    assert "model=wordllama" in typed
     assert list(
-        compose.axes(experiment.unfolded(Words(("-m",), (), ("+experiment=chunking", "chunk=64"))).overrides)
+        compose.axes(unfolded(Words(("-m",), (), ("+experiment=chunking", "chunk=64"))).overrides)
     ) == ["chunker"]
 
 
@@ -206,7 +206,7 @@ def test_a_wrong_experiment_is_named(workplace, typed, said):
 def test_values_that_do_not_go_together_are_skipped():
     """Where each of them is right elsewhere; what is wrong wherever it stands fails, and what all share is refused."""
     words = ["chunker=tokens", "model=wordllama", "tracker=none"]
-    sweep = checked(take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]))
+    sweep = checked(take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]), Shared())
     assert sweep.names() == [
         *("16 · overlap=0", "32 · overlap=0", "32 · overlap=16"),
         *("64 · overlap=0", "64 · overlap=16", "64 · overlap=32"),
@@ -216,11 +216,11 @@ def test_values_that_do_not_go_together_are_skipped():
         note.startswith("1 skipped, as the values don't go together: overlap is ") for note in sweep.notes
     )
 
-    sweep = checked(take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]))
+    sweep = checked(take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]), Shared())
     assert (len(sweep.cells), sweep.notes) == (2, [])
 
     with pytest.raises(SettingError, match="overlap is 16"):
-        checked(take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]))
+        checked(take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]), Shared())
 
 
 def test_the_sweep_runs_what_it_said(workplace):

@@ -11,7 +11,8 @@ from workplace import Workplace, write_corpus, write_golden
 
 from harness.cell.pipeline import Result
 from harness.decision.rank_agreement import parity
-from harness.records import Chunks, Document, Evidence, Question, Ranking, Scores
+from harness.metrics import Scores
+from harness.records import Chunks, Document, Evidence, Question, Ranking
 
 CODE = """
 import json

@@ -13,9 +13,10 @@ from metrics_conf import built_in_measures
 from metrics_reference import Reference, random_case
 from scored import score_all
 
+from harness.metrics import Scores
 from harness.metrics.health import health
 from harness.metrics.suite import Suite
-from harness.records import Chunks, Document, Encoded, Evidence, Question, Ranking, Scores
+from harness.records import Chunks, Document, Encoded, Evidence, Question, Ranking
 from harness.text.tokens import TokenMap
 
 #       0         1         2         3

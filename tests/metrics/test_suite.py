@@ -13,8 +13,9 @@ from metrics_reference import Case, Reference, random_case
 from scored import score_all
 
 from harness.errors import SettingError
+from harness.metrics import Scores
 from harness.metrics.suite import Suite
-from harness.records import Chunks, Document, Evidence, Question, Ranking, Scores
+from harness.records import Chunks, Document, Evidence, Question, Ranking
 from harness.text.tokens import TokenMap
 
 many = settings(max_examples=400, deadline=None, derandomize=True)
@@ -272,7 +273,7 @@ def test_row_metrics_are_not_offered_for_comparing_chunkings():
     [
         ({"budgets": [1000, 500]}, "ascending"),
         ({"budgets": [0]}, "at least 1"),
-        ({"budgets": [1.5]}, "whole numbers"),
+        ({"budgets": [1.5]}, "whole number"),
         ({"min_overlap": 0.6}, "0 to 0.5"),
         ({"complete_at": 0}, "above 0"),
         ({"measures": {}}, "empty"),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
-from harness.retriever.analyzer import Analyzer
+from harness.retriever.bm25 import Analyzer
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 

@@ -137,8 +137,8 @@ def test_scores_that_are_no_numbers(score):
     [
         ("search", "must be package.module:function"),
         ("a b:search", "must be package.module:function"),
-        ("nothing_here:search", r"nothing_here can't be imported \(ModuleNotFoundError"),
-        ("MODULE:serach", "there is no serach in"),
+        ("nothing_here:search", r"nothing_here:search can't be imported \(ModuleNotFoundError"),
+        ("MODULE:serach", "has no attribute 'serach'"),
         ("MODULE:number", "MODULE:number is an int; a function search"),
         ("MODULE:Shop", "MODULE:Shop is a type; a function search"),
     ],
@@ -154,5 +154,7 @@ def test_wrong_targets_are_refused(module, target, said):
 def test_wrong_numbers_are_refused(module, given):
     """Whole numbers of at least 1."""
     (key,) = given
-    with pytest.raises(SettingError, match=rf"retriever\.{key} is .* whole number of at least 1"):
+    with pytest.raises(
+        SettingError, match=rf"retriever\.{key} is .* whole number of (rows|questions), at least 1"
+    ):
         CallableRetriever(f"{module}:search", **given)

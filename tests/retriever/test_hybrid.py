@@ -170,7 +170,7 @@ def test_both_searches_are_measured():
     ("given", "said"),
     [
         ({"fusion": "sum"}, "retriever.fusion is sum; allowed are rrf, weighted"),
-        ({"weight": 1.5}, "retriever.weight is 1.5; it must be a number from 0"),
+        ({"weight": 1.5}, "retriever.weight is 1.5; it must be a share from 0 to 1"),
         ({"weight": "much"}, "retriever.weight is much"),
         ({"k0": -1}, "retriever.k0 is -1; it must be a number of at least 0"),
         ({"k0": float("nan")}, "retriever.k0 is nan"),

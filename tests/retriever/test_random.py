@@ -49,7 +49,7 @@ def test_the_same_question_has_the_same_lots():
     assert sorted(alone) == list(range(8))
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "x", None, True])
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
 def test_a_wrong_seed_is_named(seed):
     """Only whole numbers of at least 0."""
     with pytest.raises(SettingError, match=f"retriever.seed is {seed}; it must be a whole number"):

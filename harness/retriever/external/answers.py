@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias, TypeGuard
 
-from harness.errors import SettingError
 from harness.progress import bar
 from harness.retriever import Answer, Row
 
@@ -19,17 +18,6 @@ _SHAPE = 'a list of rows such as {"id": ..., "text": ...} is expected'
 
 class NoAnswerError(Exception):
     """Says in words of its own why a question has no answer."""
-
-
-def check_numbers(depth: object, **counts: object) -> None:
-    """Raises ``SettingError`` unless each of ``counts`` is a whole number of at least 1; ``depth`` may also be None."""
-    given = counts if depth is None else {"depth": depth, **counts}
-    for key, value in given.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise SettingError(
-                f"retriever.{key} is {value}; it must be a whole number of at least 1.",
-                key=f"retriever.{key}",
-            )
 
 
 def ask_all(call: Call, questions: Sequence[str], batch: int, top_k: int, workers: int = 1) -> list[Answer]:

@@ -15,8 +15,8 @@ from harness.errors import SettingError
 from harness.records import Chunks, FloatArray, IntArray, Kind, Question, Ranking
 from harness.retriever import LATENCY_DEPTH, Answer, Depth, OwnRetriever, Prepared, Row
 from harness.retriever.external.locating import Located, key, locate
-from harness.retriever.external.pool import pool
-from harness.retriever.external.problems import problems
+from harness.retriever.external.returned import pool, problems
+from harness.retriever.scored import first_in_lists, first_of_each, ranking
 from harness.text.tokens import Tokenizer, TokenMap
 
 # No retriever is asked for more rows: no token budget needs them.
@@ -63,7 +63,7 @@ class ExternalRetriever:
             self._located |= locate((row for row in rows if key(row) not in self._located), chunks.documents)
             self._refuse_nothing(asked, rows, chunks)
             self._pool = pool(rows, self._located, chunks.documents, tokens, self._tokenizer)
-            self._ranked: dict[tuple[str, bool], list[tuple[int, float]]] = {}
+            self._ranked: dict[tuple[str, bool], tuple[IntArray, FloatArray]] = {}
             if self._retriever.depth or depth >= MOST_ROWS:
                 break
             open_ = {text: q for text, q in open_.items() if not self._is_enough(q, depth, ks, metrics)}
@@ -73,24 +73,15 @@ class ExternalRetriever:
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The first ``depth`` rows of each answer; with ``groups``, documents by their first row. A chunk that came back twice stands there twice."""
-        rows = np.full((len(questions), depth), -1, np.int64)
-        scores = np.full((len(questions), depth), -np.inf, np.float32)
-        for i, question in enumerate(questions):
-            ordered = self._in_order(question, documents=groups is not None)[:depth]
-            rows[i, : len(ordered)] = [row for row, _ in ordered]
-            scores[i, : len(ordered)] = [score for _, score in ordered]
-        return Ranking(rows, scores)
+        lists = [self._in_order(question, documents=groups is not None) for question in questions]
+        return ranking(lists, depth)
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
         """Rank of the best relevant row among all that came back; 0 where none did."""
-        ranks = np.zeros(len(questions), np.int64)
-        for i, (question, rows) in enumerate(zip(questions, relevant, strict=True)):
-            wanted = set(rows.tolist())
-            ordered = enumerate(self._in_order(question, documents=groups is not None), start=1)
-            ranks[i] = next((rank for rank, (row, _) in ordered if row in wanted), 0)
-        return ranks
+        documents = groups is not None
+        return first_in_lists((self._in_order(text, documents=documents)[0] for text in questions), relevant)
 
     def encoded(self) -> None:
         """None: what a model of theirs saw is not known."""
@@ -136,19 +127,20 @@ class ExternalRetriever:
         if len(self._answers[question.text].rows) < depth:
             return True
         if question.kind == "document":
-            return len(self._in_order(question.text, documents=True)) >= max(ks)
+            return len(self._in_order(question.text, documents=True)[0]) >= max(ks)
         return metrics.is_deep_enough(self._pool.chunks, self.search([question.text], depth))
 
-    def _in_order(self, question: str, *, documents: bool) -> list[tuple[int, float]]:
-        """The whole answer as pairs of row and score."""
+    def _in_order(self, question: str, *, documents: bool) -> tuple[IntArray, FloatArray]:
+        """The rows of the whole answer, and their scores; with ``documents``, each document at its first row."""
         if (question, documents) not in self._ranked:
             rows = self._answers[question].rows
             keys = [key(row) for row in rows]
-            found = [self._pool.row(row, self._located[row], documents=documents) for row in keys]
-            ordered = list(zip(found, _scores(rows, found), strict=True))
-            first = dict(reversed(ordered)) if documents else {}
-            best = dict.fromkeys(found) if documents else {}
-            self._ranked[question, documents] = [(doc, first[doc]) for doc in best] if documents else ordered
+            places = [self._pool.row(row, self._located[row], documents=documents) for row in keys]
+            found, scores = np.array(places, np.int64), np.array(_scores(rows, places), np.float64)
+            if documents:
+                found, first = first_of_each(found)
+                scores = scores[first]
+            self._ranked[question, documents] = found, scores
         return self._ranked[question, documents]
 
     def _refuse_nothing(self, asked: Sequence[str], rows: Sequence[Row], chunks: Chunks) -> None:

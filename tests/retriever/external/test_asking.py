@@ -12,7 +12,7 @@ from harness.paths import conf_folder
 from harness.records import Document, Evidence, Question
 from harness.retriever.external.answers import ask_all
 from harness.retriever.external.asking import MOST_ROWS, ExternalRetriever
-from harness.retriever.external.pool import NOWHERE, uncut
+from harness.retriever.external.returned import NOWHERE, uncut
 from harness.text.tokenizer import load_tokenizer
 
 DOCUMENTS = [Document("a", "one two three four"), Document("b", "five six seven eight nine")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from harness import __version__
-from harness.sweep.provenance import provenance
+from harness.sweep.environment import provenance
 
 
 def git(folder, *words):
