@@ -1,7 +1,7 @@
 """The nouns that all stages share. Plain immutable values; no behaviour beyond what follows from the fields.
 
-One invariant carries the project: a chunk is a span of a document and so is a label. Offsets are Python string
-offsets (code points), half open, into ``Document.text``, which is exactly the file's characters.
+One invariant carries the project: a chunk is a span of a document and so is a label. Offsets are Python
+string offsets (code points), half open, into ``Document.text``, which is exactly the file's characters.
 """
 
 from __future__ import annotations
@@ -20,20 +20,16 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 Kind: TypeAlias = Literal["span", "document"]
-# Stands for the value of a setting that does not matter to a cell.
-UNUSED = "-"
-
 Source: TypeAlias = Literal["synthetic", "production", "import"]
-
-_ROWS_AT_ONCE = 4096
+UNUSED = "-"  # stands for the value of a setting that does not matter to a cell
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document. ``text`` is exactly the file's characters, without newline translation or normalisation.
 
-    ``embed_prefix`` is put before every chunk's text when it is embedded or indexed (a BEIR title and a blank);
-    spans never see it. ``position`` counts the documents of its source from 0.
+    ``embed_prefix`` is put before every chunk's text when it is embedded or indexed (a BEIR title and a
+    blank); spans never see it. ``position`` counts the documents of its source from 0.
     """
 
     doc_id: str
@@ -48,9 +44,9 @@ class Document:
 class Evidence:
     """A label: a span of a document, or a whole document when ``start`` and ``end`` are None.
 
-    ``quote`` is the text at the span when the label was written. ``alternatives`` are other spans that say the
-    same; the evidence and its alternatives are one unit, and any one of them counts. ``grade`` is the gain of a
-    graded judgement (qrels); 1 where nothing is graded.
+    ``quote`` is the text at the span when the label was written. ``alternatives`` are other spans that say
+    the same; the evidence and its alternatives are one unit, and any one of them counts. ``grade`` is the
+    gain of a graded judgement (qrels); 1 where nothing is graded.
     """
 
     doc_id: str
@@ -100,20 +96,18 @@ class Chunk(NamedTuple):
 class Chunks:
     """All chunks of a corpus as columns, in the one total order: by ``doc_id``, then ``start``, then ``end``.
 
-    A *row* is a position in these columns. The order is also the order of ties, so "the smaller row first" is the
-    documented rule "``doc_id``, then ``start``".
+    A *row* is a position in these columns; of equal scores the smaller row stands first.
 
-    ``documents`` are sorted by ``doc_id``; ``doc`` int64 (rows,) indexes them; ``start``, ``end`` int64 (rows,) are
-    character offsets; ``tokens`` int64 (rows,) counts tokens of the sweep's one tokenizer.
-
-    ``complete`` False: these are only the chunks that came back from a retriever with chunks of its own; what else it holds is not known.
-    After the documents then stand, out of order, those made up for rows that are in no document.
-
-    ``context``: for each row what is put before its text, after the document's ``embed_prefix``, when it is embedded or indexed (the
-    headings above it and a line end); nothing where it is left out. Like the prefix it is in no span and no size.
-
-    ``parents``: where these chunks are only searched: the context that is returned for them; every chunk lies in one parent, and parents
-    don't overlap.
+    - ``documents``: sorted by ``doc_id``.
+    - ``doc``: int64 (rows,), the position in ``documents``.
+    - ``start``, ``end``: int64 (rows,), character offsets.
+    - ``tokens``: int64 (rows,), tokens of the sweep's one tokenizer.
+    - ``complete``: False for the chunks that an external retriever returned: what else it holds is not known.
+      Documents made up for rows that are in no document then stand last, out of order.
+    - ``context``: for each row what stands between ``embed_prefix`` and text when it is embedded or
+      indexed (the headings above it); may be left out. Like the prefix it is in no span and no size.
+    - ``parents``: what is returned where these chunks are only searched. Every chunk lies in one parent, and
+      parents don't overlap.
     """
 
     documents: Sequence[Document]
@@ -130,27 +124,21 @@ class Chunks:
 
     @cached_property
     def doc_rows(self) -> IntArray:
-        """int64 (documents + 1,): the rows of document ``d`` are ``doc_rows[d] : doc_rows[d + 1]``, maybe none."""
+        """int64 (documents + 1,): document ``d`` has the rows ``doc_rows[d] : doc_rows[d + 1]``."""
         return np.searchsorted(self.doc, np.arange(len(self.documents) + 1)).astype(np.int64)
 
     @property
     def returned(self) -> Chunks:
-        """What a ranking's rows are when spans are asked for, and what an LLM reads: the parents, or else the chunks themselves."""
+        """The rows of a ranking of spans, which an LLM reads: the parents, or else the chunks themselves."""
         return self if self.parents is None else self.parents
 
     def groups(self, kind: Kind) -> IntArray | None:
-        """The rows that are ranked as one, as offsets like ``doc_rows``: those of a document or a parent; None where each is ranked alone."""
-        return self.doc_rows if kind == "document" else self._parent_rows
-
-    @cached_property
-    def _parent_rows(self) -> IntArray | None:
-        if self.parents is None:
-            return None
+        """Offsets, like ``doc_rows``, of the rows that are ranked as one (a document, a parent), or None."""
+        if kind == "document" or self.parents is None:
+            return self.doc_rows if kind == "document" else None
         stride = 1 + int(self.parents.end.max(initial=0))
-        first = np.searchsorted(
-            self.doc * stride + self.start, self.parents.doc * stride + self.parents.start
-        )
-        return np.append(first, len(self)).astype(np.int64)
+        starts, parents = self.doc * stride + self.start, self.parents.doc * stride + self.parents.start
+        return np.append(np.searchsorted(starts, parents), len(self)).astype(np.int64)
 
     @cached_property
     def doc_index(self) -> Mapping[str, int]:
@@ -162,7 +150,7 @@ class Chunks:
         return str(self.documents[self.doc[row]].text[self.start[row] : self.end[row]])
 
     def embed_text(self, row: int) -> str:
-        """The text that is embedded or indexed: the document's prefix, the row's context, then the chunk's text."""
+        """The text that is embedded or indexed: the document's prefix, the row's context, the chunk."""
         context = self.context[row] if self.context else ""
         return f"{self.documents[self.doc[row]].embed_prefix}{context}{self.text(row)}"
 
@@ -174,10 +162,9 @@ class Chunks:
 
     def embed_texts(self, rows: IntArray) -> Iterator[str]:
         """The texts that are embedded or indexed, one after the other, without holding them."""
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[first : first + _ROWS_AT_ONCE]
+        for some in np.array_split(rows, 1 + len(rows) // 4096):
             spans = (self.doc[some].tolist(), self.start[some].tolist(), self.end[some].tolist())
-            contexts = [self.context[row] for row in some.tolist()] if self.context else repeat("", len(some))
+            contexts = map(self.context.__getitem__, some) if self.context else repeat("", len(some))
             for doc, start, end, context in zip(*spans, contexts, strict=True):
                 document = self.documents[doc]
                 yield f"{document.embed_prefix}{context}{document.text[start:end]}"
@@ -186,10 +173,9 @@ class Chunks:
 class Encoded(NamedTuple):
     """What a model made of a list of texts; row ``i`` belongs to text ``i``.
 
-    ``vectors``: float32 (texts, dim), rows of unit length. ``tokens``: int64 (texts,), the text's tokens in the
-    *model's* tokenizer, special tokens and prompt left out. ``seen_tokens``: int64 (texts,), how many of these lay
-    inside the model's window. ``seen_chars``: int64 (texts,), the offset in the text up to which it was seen
-    (``len(text)`` when all of it was).
+    ``vectors``: float32 (texts, dim), rows of unit length. ``tokens``: int64 (texts,), the text's tokens in
+    the *model's* tokenizer, special tokens and prompt left out. ``seen_tokens``: int64 (texts,), how many of
+    these the model read. ``seen_chars``: int64 (texts,), the offset up to which it read the text.
     """
 
     vectors: Float32Array
@@ -202,7 +188,7 @@ class Ranking(NamedTuple):
     """For each question its rows, best first: score descending, equal scores by the smaller row.
 
     ``rows``: int64 (questions, depth), -1 where fewer came back. ``scores``: float32 (questions, depth), -inf
-    there. Rows are those of ``Chunks.returned``, or positions in ``Chunks.documents`` when documents are ranked.
+    there. Rows are those of ``Chunks.returned``; for whole documents, positions in ``Chunks.documents``.
     """
 
     rows: IntArray

@@ -15,7 +15,8 @@ from omegaconf import DictConfig, open_dict
 class CellSweeper(Sweeper):
     """Hands the chosen launcher exactly the cells of the task, one job each.
 
-    The task is ``harness.sweep.cell.CellTask``: its cells were checked before Hydra was started, so nothing is expanded or validated again.
+    The task is ``harness.sweep.cell.CellTask``: its cells were checked before Hydra was started, so nothing
+    is expanded or validated again.
     """
 
     def __init__(self, params: DictConfig | None = None) -> None:
@@ -42,7 +43,10 @@ class CellSweeper(Sweeper):
         return [jobs]
 
     def _run(self, number: int) -> JobReturn:
-        """One job in this process, as Hydra's basic launcher does, but with the configuration that was composed for the check."""
+        """One job in this process, as Hydra's basic launcher runs it.
+
+        The configuration is the one that was composed for the check.
+        """
         cell = self._task.cells[number]
         config = cell.config.copy()
         with open_dict(config):

@@ -1,6 +1,7 @@
 """The components of a cell, made from its configuration in one place.
 
-What cells have in common (documents, labels, chunks, models) is held by a ``Shared`` object that is handed to each cell.
+What cells have in common (documents, labels, chunks, models) is held by a ``Shared`` object that is handed to
+each cell.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Inputs:
 class Components:
     """The components of one cell.
 
-    ``first_stage`` is the retriever before reranking. ``exact``: the same with exact search, where the cell's index may miss something. ``chunks``: those of the cell's chunker; the documents alone where the retriever returns its own.
+    ``first_stage`` is the retriever before reranking. ``exact``: the same with exact search, where the cell's
+    index may miss something. ``chunks``: those of the cell's chunker; the documents alone where the retriever
+    returns its own.
     """
 
     inputs: Inputs
@@ -68,7 +71,10 @@ class Components:
 
 
 class Shared:
-    """What the cells of one process have in common; equal settings give the same object, so weights load once."""
+    """What the cells of one process have in common.
+
+    Equal settings give the same object, so weights load once.
+    """
 
     def __init__(self) -> None:
         self._corpus: Callable[[Settings], Loaded] = lru_cache(4)(lambda settings: settings.make().load())
@@ -79,7 +85,7 @@ class Shared:
         self._reranker: Callable[..., CachedReranker] = lru_cache(2)(_reranker)
 
     def __reduce__(self) -> tuple[Callable[[], Shared], tuple[()]]:
-        """A launcher sends the object to its worker processes: all cells of a worker get the same one there."""
+        """A launcher sends the object to its worker processes: all cells of a worker get the same one."""
         return of_process, ()
 
     def inputs(self, config: DictConfig) -> Inputs:
@@ -87,7 +93,10 @@ class Shared:
         return self._inputs(*_sources(config))
 
     def chunks(self, config: DictConfig) -> Chunks:
-        """The corpus cut by the cell's chunker; the uncut documents where the retriever returns its own chunks."""
+        """The corpus cut by the cell's chunker.
+
+        The uncut documents where the retriever returns its own chunks.
+        """
         if not uses(config, "chunker"):
             return uncut(self.inputs(config).documents)
         return self._cut(
@@ -99,7 +108,10 @@ class Shared:
         return self._model(Settings.of(config, "model"), str(config.cache), str(config.cache_dtype))
 
     def components(self, config: DictConfig) -> Components:
-        """All components of the cell, made in the order in which mistakes are cheapest to find; no weights are loaded."""
+        """All components of the cell; no weights are loaded.
+
+        They are made in the order in which mistakes are cheapest to find.
+        """
         new(config, "chunker")
         metrics, index = new(config, "metrics"), Settings.of(config, "index")
         first_stage = self._first_stage(config, index)
@@ -118,7 +130,10 @@ class Shared:
         )
 
     def _first_stage(self, config: DictConfig, index: Settings) -> Searcher:
-        """The retriever behind the store of its rankings; one that returns its own chunks is asked every time."""
+        """The retriever behind the store of its rankings.
+
+        One that returns its own chunks is asked every time.
+        """
         settings = Settings.of(config, "retriever")
         made = settings.make()
         if not uses(config, "chunker"):

@@ -1,4 +1,4 @@
-"""What stands beside the scores of a cell: sizes, truncation, and what rounding and the index do to its first rows."""
+"""The figures beside the scores of a cell: sizes, truncation, effects of rounding and of the index."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def _unsettled_questions(
     rankings: Mapping[Kind, Ranking],
     k: int,
 ) -> int:
-    """Questions for which unrounded vectors may give other first rows; a reranker forgives every order of the rows that it reads."""
+    """Questions for which unrounded vectors may give other first rows.
+
+    The order of the rows that a reranker reads does not count.
+    """
     cut, count = max(cell.reranker.depth, k), 0
     for kind, ranking in rankings.items():
         if cell.reranker.depth:
@@ -57,7 +60,10 @@ def _unsettled_questions(
 def _index_recall(
     cell: Components, prepared: Prepared, questions: Mapping[Kind, Sequence[Question]], k: int
 ) -> float:
-    """The share of the first ``k`` rows by exact search that the cell's index finds too; of all that a reranker reads, where there is one."""
+    """The share of the first ``k`` rows by exact search that the cell's index finds too.
+
+    With a reranker: of all the rows that it reads.
+    """
     exact, cut = cell.exact, max(k, cell.reranker.depth)
     if exact is None:
         return 1.0
@@ -74,5 +80,8 @@ def _index_recall(
 
 
 def _ordered_by_vectors(cell: Components, prepared: Prepared, kind: Kind) -> IntArray | None:
-    """The groups that the vectors put in order: none where a reranker reads the chunks, else those that are ranked in the end."""
+    """The groups that the vectors put in order.
+
+    None where a reranker reads the chunks, else those that are ranked in the end.
+    """
     return None if cell.reranker.depth else prepared.chunks.groups(kind)

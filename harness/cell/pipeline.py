@@ -23,9 +23,10 @@ from harness.retriever import Prepared
 class Result:
     """All that one cell came to.
 
-    ``rankings`` and ``scores`` are given per kind of question and never averaged over kinds. ``chunks`` are those that the rows of the
-    rankings stand for. ``health`` describes the cell; ``timing`` holds everything that another run or machine would measure differently.
-    ``model`` and ``reranker`` are empty where none is used. ``remarks``: figures of ``health`` to an example, in words.
+    ``rankings`` and ``scores`` are given per kind of question and never averaged over kinds. ``chunks`` are
+    those that the rows of the rankings stand for. ``health`` describes the cell; ``timing`` holds everything
+    that another run or machine would measure differently. ``model`` and ``reranker`` are empty where none is
+    used. ``remarks``: figures of ``health`` to an example, in words.
     """
 
     questions: Mapping[Kind, Sequence[Question]]
@@ -39,7 +40,10 @@ class Result:
     reranker: Mapping[str, Any] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, float]:
-        """Means by flat name. Where there are both kinds, names of whole-document metrics begin with ``document_``."""
+        """Means by flat name.
+
+        Where there are both kinds, names of whole-document metrics begin with ``document_``.
+        """
         flat: dict[str, float] = {}
         for kind, scores in self.scores.items():
             prefix = _prefix(kind, len(self.scores))
@@ -79,7 +83,10 @@ def evaluate(cell: Components, ks: Sequence[int], primary: str) -> Result:
 def prepare(
     cell: Components, questions: Mapping[Kind, Sequence[Question]] | None = None, ks: Sequence[int] = ()
 ) -> Prepared:
-    """Gets the cell's retriever ready to rank; only an external one needs the questions. Gives the chunks that it ranks."""
+    """Gets the cell's retriever ready to rank, and gives the chunks that it ranks.
+
+    Only an external retriever needs the questions.
+    """
     return cell.retriever.prepare(cell.chunks, cell.inputs.tokens, questions or {}, ks, cell.metrics)
 
 
@@ -102,7 +109,8 @@ def first_ranks(
 ) -> IntArray:
     """int64 (questions,): rank of the first relevant row over the whole index, 0 where none comes back.
 
-    ``ranked``: the same within the ranking. Only for questions without one there is ``ask`` called, once, with their relevant rows.
+    ``ranked``: the same within the ranking. Only for questions without one there is ``ask`` called, once,
+    with their relevant rows.
     """
     nothing = np.zeros(0, dtype=np.int64)
     below = [nothing if rank else rows for rank, rows in zip(ranked.tolist(), relevant, strict=True)]

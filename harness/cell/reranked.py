@@ -1,4 +1,4 @@
-"""A retriever with a reranker behind it, as one retriever: it ranks, tells first ranks and takes its time as such."""
+"""A retriever with a reranker behind it, as one retriever."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from harness.text.tokens import TokenMap
 
 
 def reranked(first_stage: Searcher, reranker: CachedReranker) -> Searcher:
-    """The first stage with the reranker behind it; the first stage itself where the reranker reads nothing."""
+    """The first stage with the reranker behind it.
+
+    The first stage itself where the reranker reads nothing.
+    """
     return RerankedRetriever(first_stage, reranker) if reranker.depth else first_stage
 
 
 class RerankedRetriever:
     """Ranks as ``first_stage`` does, the first ``reranker.depth`` chunks in the reranker's order.
 
-    However few rows are asked for, that many are read: a hit at rank 40 may become the first. Groups of chunks (those of a document, or of
-    a parent) are ranked by their best chunk after reranking; those without a chunk among the first stay below in the first stage's order.
+    However few rows are asked for, that many are read: a hit at rank 40 may become the first. Groups of
+    chunks (those of a document, or of a parent) are ranked by their best chunk after reranking; those without
+    a chunk among the first stay below in the first stage's order.
     """
 
     def __init__(self, first_stage: Searcher, reranker: CachedReranker) -> None:
@@ -46,7 +50,10 @@ class RerankedRetriever:
         return prepared
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The ``depth`` best chunk rows of each question, or groups; scores are the reranker's, below them a step of 1 each."""
+        """The ``depth`` best chunk rows of each question, or groups.
+
+        Scores are the reranker's, then lower by 1 for each row.
+        """
         if groups is not None:
             whole = self._first_stage.search(questions, depth, groups)
             return of_groups(self._read(questions, self._first), whole, groups, depth)
@@ -78,12 +85,15 @@ class RerankedRetriever:
         return self._first_stage.measurements()
 
     def search_ms(self, questions: Sequence[str]) -> FloatArray:
-        """Milliseconds of searching and reranking for each question alone; nan for one that was never ranked."""
+        """Milliseconds of searching and reranking for each question alone.
+
+        nan for a question that was never ranked.
+        """
         reading = [self._reranker.milliseconds(question) for question in questions]
         return self._first_stage.search_ms(questions) + np.array(reading, np.float64)
 
     def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
-        """The texts of the rows that were searched and read by the reranker, best first; nothing is read from the cache."""
+        """The texts of the rows in the reranker's order, best first; nothing is read from the cache."""
         texts = self._first_stage.answer(question, max(depth, self._reranker.depth))
         scores = self._reranker.live(question, texts[: self._reranker.depth])
         order = [*np.argsort(-scores, kind="stable").tolist(), *range(len(scores), len(texts))]

@@ -1,4 +1,4 @@
-"""The settings of a cell: each group's, the class that an option names, the object that it makes, and what does not matter."""
+"""The settings of a cell: which class an option names, what it makes, and which have no effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class Settings:
 
     @classmethod
     def of(cls, config: DictConfig, group: str) -> Settings:
-        """Those of ``group``, resolved. Raises ``SettingError`` when they refer to something that is not there."""
+        """Those of ``group``, resolved.
+
+        Raises ``SettingError`` when they refer to something that is not there.
+        """
         try:
             content = OmegaConf.to_container(config[group], resolve=True)
         except OmegaConfBaseException as error:
@@ -39,7 +42,10 @@ class Settings:
         return cls(json.dumps(content, sort_keys=True), DictConfig(content))
 
     def make(self) -> Any:
-        """A new object of the class that ``_target_`` names. What its constructor raises is raised without Hydra's wrapping."""
+        """A new object of the class that ``_target_`` names.
+
+        What its constructor raises is raised without Hydra's wrapping.
+        """
         try:
             return instantiate(self.node)
         except InstantiationException as error:
@@ -47,7 +53,8 @@ class Settings:
             while cause is not None and not isinstance(cause, HarnessError):
                 cause = cause.__cause__
             raise cause or SettingError(
-                f"{self.node.get('_target_')} can't be made with these settings: {error.__cause__ or error}. Correct the option's "
+                f"{self.node.get('_target_')} can't be made with these settings: {error.__cause__ or error}. "
+                "Correct the option's "
                 "file or the class."
             ) from None
 
@@ -58,7 +65,10 @@ def new(config: DictConfig, group: str) -> Any:
 
 
 def check_settings(configs: Mapping[int, DictConfig]) -> dict[int, HarnessError]:
-    """Makes every component once, before a document is read or a weight is loaded; the first mistake in each of ``configs`` that has one."""
+    """The first mistake in each of ``configs`` that has one.
+
+    Every component is made once, before a document is read or a weight is loaded.
+    """
     known: dict[Settings, HarnessError | None] = {}
     wrong = {}
     for i, config in configs.items():
@@ -84,7 +94,10 @@ def _check(settings: Settings, known: dict[Settings, HarnessError | None]) -> No
 
 
 def cut_offs(config: DictConfig) -> list[int]:
-    """``k`` as ascending distinct numbers. Raises ``SettingError`` for anything but whole numbers of at least 1."""
+    """``k`` as ascending distinct numbers.
+
+    Raises ``SettingError`` for anything but whole numbers of at least 1.
+    """
     given = OmegaConf.to_object(config.k) if OmegaConf.is_list(config.k) else [config.k]
     ks = [given] if not isinstance(given, list) else given
     if not ks:
@@ -93,11 +106,15 @@ def cut_offs(config: DictConfig) -> list[int]:
 
 
 def class_of(config: DictConfig, group: str) -> type:
-    """The class that is the group's ``_target_``. Raises ``SettingError`` when it is missing, or its module can't be imported."""
+    """The class that is the group's ``_target_``.
+
+    Raises ``SettingError`` when it is missing, or its module can't be imported.
+    """
     settings = config[group]
     if not OmegaConf.is_dict(settings) or settings.get("_target_") is None:
         raise SettingError(
-            f"{group}._target_ is missing. The option's file must hold settings, one a line, and among them _target_: package.module.Class.",
+            f"{group}._target_ is missing. The option's file must hold settings, one a line, and among them "
+            "_target_: package.module.Class.",
             key=f"{group}._target_",
         )
     target = str(settings["_target_"])
@@ -106,7 +123,8 @@ def class_of(config: DictConfig, group: str) -> type:
         found = getattr(import_module(module), name)
     except Exception as error:  # the module may be a user's own, and fail in any way
         raise SettingError(
-            f"{group}._target_ is {target}, which can't be loaded ({type(error).__name__}: {error}). It must be package.module.Class, "
+            f"{group}._target_ is {target}, which can't be loaded ({type(error).__name__}: {error}). "
+            "It must be package.module.Class, "
             "importable from here (installed, or in a folder on PYTHONPATH).",
             key=f"{group}._target_",
         ) from error
@@ -153,5 +171,8 @@ def with_unused(config: DictConfig, settings: Mapping[str, str]) -> dict[str, st
 
 
 def uses(config: DictConfig, group: str) -> bool:
-    """Whether the cell's retriever uses ``group``: ``chunker``, ``model`` or ``index``. Read off its class; its settings are not looked at."""
+    """Whether the cell's retriever uses ``group``: ``chunker``, ``model`` or ``index``.
+
+    This is read off its class; its settings are not looked at.
+    """
     return getattr(class_of(config, "retriever"), _DECLARED[group], True) is not False

@@ -16,7 +16,10 @@ LATENCY_QUESTIONS = 20
 
 
 def latency(cell: Components) -> dict[str, float]:
-    """Milliseconds for one question at a time, encoding and reranking included where there is any: p50 and p95 over the first questions."""
+    """Milliseconds for one question at a time: p50 and p95 over the first questions.
+
+    Encoding and reranking are included where there is any.
+    """
     texts = [question.text for question in cell.inputs.labels.questions[:LATENCY_QUESTIONS]]
     total: FloatArray = cell.retriever.search_ms(texts)
     if cell.retriever.uses_model:
@@ -27,7 +30,10 @@ def latency(cell: Components) -> dict[str, float]:
 
 
 class Seconds:
-    """Where the time of a cell goes. The retriever embeds and builds on its first search; what is left is searching."""
+    """Where the time of a cell goes.
+
+    The retriever embeds and builds on its first search; what is left is searching.
+    """
 
     def __init__(self, cell: Components) -> None:
         self._cell = cell

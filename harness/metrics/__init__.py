@@ -1,7 +1,7 @@
 """Rankings and labels into scores. The only stage that sees both.
 
-Promises: relevance is interval arithmetic on spans and nothing else, so labels survive any chunking; every metric
-agrees with an independent implementation; the same ranking gives the same bytes.
+Promises: relevance is interval arithmetic on spans and nothing else, so labels survive any chunking; every
+metric agrees with an independent implementation; the same ranking gives the same bytes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # they import from this package
 class Scores:
     """Every metric of every question of one kind.
 
-    ``values``: metric name to float64 (questions,), aligned with ``question_ids``; nan where a metric is undefined
-    for a question. ``chunk_independent`` names those that may be compared between any two cells. ``cause``: the diagnosis
-    of each question. ``first_rank``: float64 (questions,), rank of the first relevant row over the whole ranking,
-    nan when no row is relevant.
+    ``values``: metric name to float64 (questions,), aligned with ``question_ids``; nan where a metric is
+    undefined for a question. ``chunk_independent`` names those that may be compared between any two cells.
+    ``cause``: the diagnosis of each question. ``first_rank``: float64 (questions,), rank of the first
+    relevant row over the whole ranking, nan when no row is relevant.
     """
 
     kind: Kind
@@ -55,9 +55,10 @@ class Metrics(Protocol):
         """True when the ranking fills the largest token budget for every question, or holds all rows."""
 
     def match(self, kind: Kind, questions: Sequence[Question], chunks: Chunks) -> Matches:
-        """Which rows of ``chunks.returned`` (or which documents) are relevant to ``questions``, all of one kind.
+        """The rows of ``chunks.returned``, or the documents, that are relevant to ``questions`` of one kind.
 
-        Needs no ranking, so a retriever can be asked for the rank of a relevant row that lies below the depth of its ranking.
+        Needs no ranking, so a retriever can be asked for the rank of a relevant row that lies below the depth
+        of its ranking.
         """
 
     def score(
@@ -74,10 +75,11 @@ class Metrics(Protocol):
     ) -> Scores:
         """Scores of the ``questions`` of ``matches``; row ``i`` of ``ranking`` belongs to question ``i``.
 
-        ``first_rank`` int64 (questions,) is the rank of the first relevant row over the whole index, 0 where none comes back.
-        ``chunks`` were searched; what is scored is the returned context (``chunks.returned``), whose rows ``ranking`` holds.
-        ``tokens[d]`` maps ``chunks.documents[d]`` (for cutting at a budget). ``encoded`` says what the model read of each chunk row
-        (None: everything). ``primary`` is the metric at whose k or budget questions are diagnosed.
+        ``first_rank`` int64 (questions,) is the rank of the first relevant row over the whole index, 0 where
+        none comes back. ``chunks`` were searched; what is scored is the returned context
+        (``chunks.returned``), whose rows ``ranking`` holds. ``tokens[d]`` maps ``chunks.documents[d]`` (for
+        cutting at a budget). ``encoded`` says what the model read of each chunk row (None: everything).
+        ``primary`` is the metric at whose k or budget questions are diagnosed.
         """
 
     def names(self, kind: Kind, ks: Sequence[int]) -> tuple[str, ...]:

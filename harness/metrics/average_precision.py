@@ -12,7 +12,8 @@ from harness.records import FloatArray
 class AveragePrecision:
     """``map_at_k``: sum of the precision at each relevant row in the first k / all relevant rows, in [0, 1].
 
-    As trec_eval's ``map_cut``: rows that can't fit into k count below the line too. 0 when nothing is relevant.
+    As trec_eval's ``map_cut``: rows that can't fit into k count below the line too. 0 when nothing is
+    relevant.
     """
 
     chunk_independent = False

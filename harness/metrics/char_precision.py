@@ -11,8 +11,8 @@ from harness.records import FloatArray
 class CharPrecision:
     """``char_precision_at_k``: labelled characters in the first k rows / characters of these rows, in [0, 1].
 
-    Above the line each character counts once, below it as often as it was retrieved. 0 when nothing came back. Chunks
-    only. Source: Smith and Troynikov 2024.
+    Above the line each character counts once, below it as often as it was retrieved. 0 when nothing came
+    back. Chunks only. Source: Smith and Troynikov 2024.
     """
 
     chunk_independent = True

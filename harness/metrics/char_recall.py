@@ -11,8 +11,8 @@ from harness.records import FloatArray
 class CharRecall:
     """``char_recall_at_k``: labelled characters in the first k rows / labelled characters, in [0, 1].
 
-    Pooled over the evidence of a question, each character once, alternatives left out. 0 without labels. Chunks only.
-    Source: Smith and Troynikov 2024.
+    Pooled over the evidence of a question, each character once, alternatives left out. 0 without labels.
+    Chunks only. Source: Smith and Troynikov 2024.
     """
 
     chunk_independent = True

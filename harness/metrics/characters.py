@@ -1,7 +1,7 @@
 """Characters pooled over all evidence of a question, as the published chunking report counts them.
 
-Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", 2024. Plain characters, white space
-included; the evidence itself, without its alternatives.
+Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", 2024. Plain characters, white
+space included; the evidence itself, without its alternatives.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from harness.records import Chunks, FloatArray, IntArray, Ranking
 class Characters:
     """What was found of the labelled characters.
 
-    ``gold`` int64 (questions,): labelled characters, each once. ``perfect`` float64 (questions,): precision when exactly the
-    chunks that touch a label come back, nan where not all chunks are known. ``piece_*`` int64 (pieces,): question, length, and rank of the first row holding a piece
-    of the label. ``retrieved`` int64 (questions, depth): characters of the rows so far, shared ones counted again.
+    ``gold`` int64 (questions,): labelled characters, each once. ``perfect`` float64 (questions,): precision
+    when exactly the chunks that touch a label come back, nan where not all chunks are known. ``piece_*``
+    int64 (pieces,): question, length, and rank of the first row holding a piece of the label. ``retrieved``
+    int64 (questions, depth): characters of the rows so far, shared ones counted again.
     """
 
     gold: IntArray
@@ -80,10 +81,10 @@ def _gold_spans(labels: EvidenceColumns) -> tuple[IntArray, IntArray, IntArray, 
 def _perfect_precision(
     chunks: Chunks, question: IntArray, doc: IntArray, start: IntArray, end: IntArray, questions: int
 ) -> FloatArray:
-    """float64 (questions,): labelled characters in the chunks that touch a label / these chunks with the labels.
+    """float64 (questions,): labelled characters in the chunks that touch a label / those chunks and labels.
 
-    Both are unions. Intervals are closed, as in the report: a chunk that only borders on a label counts below the line; so does
-    what of the labels lies in no chunk.
+    Both are unions. Intervals are closed, as in the report: a chunk that only borders on a label counts below
+    the line; so does what of the labels lies in no chunk.
     """
     span, row = meeting(chunks, doc, start, end, touching=True)
     place, group = np.unique(question[span] * len(chunks.documents) + chunks.doc[row], return_inverse=True)

@@ -11,8 +11,8 @@ from harness.records import FloatArray
 class ContextTokens:
     """``context_tokens_at_k``: tokens of the first k rows, in the sweep's one tokenizer.
 
-    Paid as in a budget: a row that lies wholly inside earlier rows is free, what rows share is otherwise paid again. For
-    document rows the tokens of the documents.
+    Paid as in a budget: a row that lies wholly inside earlier rows is free, what rows share is otherwise paid
+    again. For document rows the tokens of the documents.
     """
 
     chunk_independent = True

@@ -15,8 +15,8 @@ from harness.records import FloatArray, IntArray
 class Reach(NamedTuple):
     """How far each question's ranking was read; int64 (questions,) each.
 
-    ``whole``: so many rows in full. ``cut``: the character offset at which the next row was cut, -1 where it was not read.
-    ``cut_nonblank``: the same in non-blank characters of its document, -1 where none was read.
+    ``whole``: so many rows in full. ``cut``: the character offset at which the next row was cut, -1 where it
+    was not read. ``cut_nonblank``: the same in non-blank characters of its document, -1 where none was read.
     """
 
     whole: IntArray
@@ -36,9 +36,10 @@ class Gains(NamedTuple):
 class Coverage:
     """The evidence cut into pieces, each with the rank at which it is first read.
 
-    ``span_group``, ``span_total`` int64 (spans,): the group, and the characters that make it covered. The others are
-    int64 (pieces,): the question and span of the piece, where it starts and how long it is in non-blank characters, and the
-    rank of the first row that holds it (``UNRANKED`` if none is in the ranking). A whole document is one piece of length 1.
+    ``span_group``, ``span_total`` int64 (spans,): the group, and the characters that make it covered. The
+    others are int64 (pieces,): the question and span of the piece, where it starts and how long it is in
+    non-blank characters, and the rank of the first row that holds it (``UNRANKED`` if none is in the
+    ranking). A whole document is one piece of length 1.
     """
 
     groups: int
@@ -66,7 +67,10 @@ class Coverage:
         return self._best(self.span_shares(reach))
 
     def gains(self) -> Gains:
-        """The steps of coverage over the ranking, by group and then by rank. Copies of what was read add nothing."""
+        """The steps of coverage over the ranking, by group and then by rank.
+
+        Copies of what was read add nothing.
+        """
         order = np.lexsort((self.rank, self.span))
         order = order[self.rank[order] != UNRANKED]
         span, rank = self.span[order], self.rank[order]
@@ -77,7 +81,8 @@ class Coverage:
         group = self.span_group[span]
         order = np.lexsort((share, rank, group))
         group, rank, share = group[order], rank[order], share[order]
-        # Shares as their position in the sorted list of shares: a running maximum per group, free of rounding.
+        # Shares as their position in the sorted list of shares: a running maximum per group, free of
+        # rounding.
         levels, level = np.unique(np.concatenate(([0.0], share)), return_inverse=True)
         best = levels[np.maximum.accumulate(group * len(levels) + level[1:]) - group * len(levels)]
         previous = np.concatenate(([0.0], best[:-1])) if len(best) else best
@@ -117,7 +122,10 @@ def coverage_of_spans(labels: EvidenceColumns, overlap: Overlap, rank: IntArray)
 
 
 def coverage_of_documents(labels: EvidenceColumns, present: IntArray, rank: IntArray) -> Coverage:
-    """The coverage by document rows; ``present`` int64: the spans whose document is there, ``rank`` its rank."""
+    """The coverage by document rows.
+
+    ``present`` int64: the spans whose document is there; ``rank``: its rank.
+    """
     ones = np.ones(len(labels.span_group), dtype=np.int64)
     return Coverage(
         labels.groups,

@@ -27,10 +27,11 @@ def diagnose(
 ) -> tuple[str, ...]:
     """One of ``CAUSES`` for each question, at the k or budget of the metric ``primary``.
 
-    A metric without a k (or with a budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is not asked for.
+    A metric without a k (or with a budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is
+    not asked for.
 
-    - ``not_in_index``: all chunks together do not hold some evidence, so no ranking could have helped. Where not all chunks are known, only
-      evidence in documents that are not there.
+    - ``not_in_index``: all chunks together do not hold some evidence, so no ranking could have helped. Where
+      not all chunks are known, only evidence in documents that are not there.
     - ``found``: every evidence is covered.
     - ``truncated``: more than half of the missing characters lie beyond the model's maximum sequence length.
     - ``split``: some evidence is covered in part, and unread parts of it lie in other chunks.
@@ -99,7 +100,7 @@ def _has_unread_piece(inputs: ScoringInputs, reach: Reach) -> npt.NDArray[np.boo
 
 
 def _ranked_low(inputs: ScoringInputs, chunks: Chunks) -> npt.NDArray[np.bool_]:
-    """For each group, bool (groups,): a row relevant to the group stands within the first hundred, or the first tenth of the rows."""
+    """For each group, bool (groups,): a relevant row stands within the first hundred rows or first tenth."""
     rows = len(chunks.documents) if inputs.kind == "document" else len(chunks)
     return inputs.group_rank <= min(_LOW_RANK, rows // 10)
 
@@ -112,7 +113,7 @@ def _truncated(
     chunks: Chunks,
     encoded: Encoded | None,
 ) -> npt.NDArray[np.bool_]:
-    """For each question, bool (questions,): more than half of what was not read of the missing evidence was truncated."""
+    """For each question, bool (questions,): over half of its unread missing evidence was truncated."""
     labels = inputs.labels
     if encoded is None or not np.any(encoded.seen_tokens < encoded.tokens):
         return np.zeros(inputs.questions, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What a model reads of the chunks, and figures that say whether a score can be trusted: sizes and truncation."""
+"""What a model reads of the chunks; sizes and truncation, which say whether to trust a score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from harness.records import Chunks, Encoded, IntArray, Question
 def read_part(chunks: Chunks, encoded: Encoded) -> Chunks:
     """The chunks, each ending where the model stopped reading.
 
-    What is put before its text (a title, the headings above it) is read first and takes its room in the window.
+    What is put before its text (a title, the headings above it) is read first and takes its room in the
+    window.
     """
     read = np.maximum(encoded.seen_chars - chunks.chars_before, 0) if len(chunks) else encoded.seen_chars
     return replace(chunks, end=np.minimum(chunks.end, chunks.start + read))
@@ -25,7 +26,7 @@ def read_part(chunks: Chunks, encoded: Encoded) -> Chunks:
 def nonblank_inside(
     chunks: Chunks, doc: IntArray, start: IntArray, end: IntArray, nonblank: NonblankOffsets
 ) -> tuple[IntArray, IntArray, Pairs]:
-    """Where chunks lie inside spans: low and high offset in non-blank characters, int64 (pairs,), and the pairs.
+    """Where chunks lie inside spans: low and high offset in non-blank characters, and the pairs.
 
     ``doc``, ``start``, ``end`` int64 (spans,) give the spans.
     """
@@ -46,11 +47,14 @@ def read_nonblank(
 def health(chunks: Chunks, encoded: Encoded | None, questions: Sequence[Question]) -> dict[str, float]:
     """Figures that stand beside a cell's scores.
 
-    ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens (nearest rank).
-    ``truncated_chunks``: how many the model could not read to their end. ``truncated_tokens``, ``truncated_evidence``: share, in [0, 1],
-    of the text's tokens and of the questions' evidence beyond the model's maximum sequence length. These describe the chunks that are
-    searched; where larger parents are returned, ``parent_chunks``, ``parent_chunk_tokens_mean`` and ``parent_chunk_tokens_p95`` stand beside them. ``encoded`` None means that
-    no model read the chunks: nothing is truncated. Of chunks that are not all known nothing can be said: the shares are nan, the other figures are left out.
+    ``chunks``: how many. ``chunk_tokens_mean``, ``chunk_tokens_p95``: their size in the sweep's tokens
+    (nearest rank). ``truncated_chunks``: how many the model could not read to their end.
+    ``truncated_tokens``, ``truncated_evidence``: share, in [0, 1], of the text's tokens and of the questions'
+    evidence beyond the model's maximum sequence length. These describe the chunks that are searched; where
+    larger parents are returned, ``parent_chunks``, ``parent_chunk_tokens_mean`` and
+    ``parent_chunk_tokens_p95`` stand beside them. ``encoded`` None means that no model read the chunks:
+    nothing is truncated. Of chunks that are not all known nothing can be said: the shares are nan, the other
+    figures are left out.
     """
     if not chunks.complete:
         return {"truncated_tokens": float("nan"), "truncated_evidence": float("nan")}
@@ -78,8 +82,9 @@ def _sizes(chunks: Chunks) -> dict[str, float]:
 def truncated_tokens(chunks: Chunks, encoded: Encoded) -> float:
     """The share of the text's tokens, in the model's tokenizer, that is truncated in every chunk, in [0, 1].
 
-    A character that is read in any chunk is not truncated. Exact where chunks do not overlap; where they do, a chunk's tokens
-    are taken as spread evenly, over the characters read and over the truncated ones, and each character is counted once.
+    A character that is read in any chunk is not truncated. Exact where chunks do not overlap; where they do,
+    a chunk's tokens are taken as spread evenly, over the characters read and over the truncated ones, and
+    each character is counted once.
     """
     within = read_part(chunks, encoded)
     prefix = chunks.chars_before
@@ -105,8 +110,8 @@ def truncated_tokens(chunks: Chunks, encoded: Encoded) -> float:
 def truncated_evidence(chunks: Chunks, encoded: Encoded, questions: Sequence[Question]) -> float:
     """The share of evidence characters, white space aside, that is truncated, in [0, 1].
 
-    Of an evidence and its alternatives the one that is read best counts. Evidence in documents that are not in the corpus is
-    left out: it is lost, not truncated.
+    Of an evidence and its alternatives the one that is read best counts. Evidence in documents that are not
+    in the corpus is left out: it is lost, not truncated.
     """
     labels = evidence_columns(questions, chunks)
     if not labels.groups:

@@ -1,4 +1,4 @@
-"""Interval arithmetic: which chunks meet a span, how long a union is, which pieces a span falls into; sums by group."""
+"""Interval arithmetic: chunks that meet a span, unions, pieces of spans; sums by group."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Pairs(NamedTuple):
 class Pieces(NamedTuple):
     """Spans cut at every border of the intervals that lie in them.
 
-    ``span``, ``start``, ``length`` int64 (pieces,); ``member`` int64 (members,) indexes the intervals, those that
-    hold piece ``p`` are ``member[first[p] : first[p + 1]]``, never none; ``first`` int64 (pieces,).
+    ``span``, ``start``, ``length`` int64 (pieces,); ``member`` int64 (members,) indexes the intervals, those
+    that hold piece ``p`` are ``member[first[p] : first[p + 1]]``, never none; ``first`` int64 (pieces,).
     """
 
     span: IntArray
@@ -30,7 +30,7 @@ class Pieces(NamedTuple):
     first: IntArray
 
     def smallest(self, values: IntArray) -> IntArray:
-        """The smallest of ``values`` (intervals,) among the intervals that hold each piece; int64 (pieces,)."""
+        """int64 (pieces,): the smallest of ``values`` (intervals,) in the intervals of each piece."""
         if not len(self.first):
             return np.zeros(0, dtype=np.int64)
         return np.minimum.reduceat(values[self.member], self.first)
@@ -49,13 +49,15 @@ def meeting(
 ) -> Pairs:
     """The chunks that share a character with each span ``[start, end)`` of document ``doc``.
 
-    All are int64 (spans,); a span whose ``doc`` is negative meets nothing. With ``touching``, also those that only border on it.
+    All are int64 (spans,); a span whose ``doc`` is negative meets nothing. With ``touching``, also those that
+    only border on it.
     """
     stride = 2 + max(
         (int(column.max(initial=0)) for column in (chunks.start, chunks.end, start, end)), default=0
     )
     base = chunks.doc * stride
-    # A chunk may hold the ones after it, so the first that can meet a span is found by the running maximum of ends.
+    # A chunk may hold the ones after it, so the first that can meet a span is found by the running maximum of
+    # ends.
     reach = np.maximum.accumulate(base + chunks.end)
     low = np.searchsorted(reach, doc * stride + start, side="left" if touching else "right")
     high = np.searchsorted(base + chunks.start, doc * stride + end, side="right" if touching else "left")
@@ -68,7 +70,8 @@ def meeting(
 def union_lengths(group: IntArray, start: IntArray, end: IntArray, groups: int) -> IntArray:
     """The length of the union of the intervals ``[start, end)`` of each group; int64 (groups,).
 
-    ``group``, ``start``, ``end`` are int64 (intervals,) in any order, offsets not negative; empty intervals count nothing.
+    ``group``, ``start``, ``end`` are int64 (intervals,) in any order, offsets not negative; empty intervals
+    count nothing.
     """
     stride = 1 + max(int(start.max(initial=0)), int(end.max(initial=0)))
     order = np.lexsort((start, group))
@@ -97,7 +100,7 @@ def cut_into_pieces(span: IntArray, start: IntArray, end: IntArray) -> Pieces:
 
 
 def sum_by(group: IntArray, values: FloatArray | IntArray, groups: int) -> FloatArray:
-    """float64 (groups,): the sum of ``values`` in each group, 0 for an empty one; added up in the order given.
+    """float64 (groups,): the sum of ``values`` in each group in the order given, 0 for an empty one.
 
     Whole numbers below 2**53 are added exactly.
     """

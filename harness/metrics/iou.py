@@ -9,10 +9,10 @@ from harness.records import FloatArray
 
 
 class Iou:
-    """``iou_at_k``: labelled characters in the first k rows / (characters of these rows + labelled ones not found).
+    """``iou_at_k``: labelled characters in the first k rows / (their characters + labelled ones not found).
 
-    In [0, 1]. Retrieved characters count as often as they were retrieved, as in the report. Chunks only. Source: Smith and
-    Troynikov 2024.
+    In [0, 1]. Retrieved characters count as often as they were retrieved, as in the report. Chunks only.
+    Source: Smith and Troynikov 2024.
     """
 
     chunk_independent = True

@@ -42,8 +42,9 @@ class Rules(NamedTuple):
 class Matches:
     """Which rows are relevant to which question, before anything is ranked.
 
-    ``chunks`` are those that an LLM reads. ``question``, ``row``, ``span`` int64 (pairs,): every pair of an evidence span and a row that
-    it shares a character with, by question; ``is_relevant`` bool (pairs,). ``overlap``, ``nonblank``: what they share; None for documents.
+    ``chunks`` are those that an LLM reads. ``question``, ``row``, ``span`` int64 (pairs,): every pair of an
+    evidence span and a row that it shares a character with, by question; ``is_relevant`` bool (pairs,).
+    ``overlap``, ``nonblank``: what they share; None for documents.
     """
 
     kind: Kind
@@ -57,7 +58,10 @@ class Matches:
     nonblank: NonblankOffsets | None = None
 
     def relevant_rows(self) -> list[IntArray]:
-        """The relevant rows of each question that a retriever can return: a document without chunks can't come back."""
+        """The relevant rows of each question that a retriever can return.
+
+        A document without chunks can't come back.
+        """
         rows = self.relevant(np.zeros(len(self.row), dtype=np.int64)).rows_of(self.labels.questions)
         if self.kind == "span":
             return rows
@@ -76,7 +80,7 @@ class Matches:
         return best_grades(self.question[of], self.row[of], grade[of], ranks[of])
 
     def first_rank(self, ranking: Ranking) -> IntArray:
-        """int64 (questions,): the rank, from 1, of the first relevant row in ``ranking``; 0 where it holds none."""
+        """int64 (questions,): the rank, from 1, of the first relevant row in ``ranking``; 0 without one."""
         best = np.full(self.labels.questions, UNRANKED, dtype=np.int64)
         np.minimum.at(best, self.question[self.is_relevant], self.ranks(ranking)[self.is_relevant])
         return np.where(best == UNRANKED, 0, best)

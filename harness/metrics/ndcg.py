@@ -10,9 +10,10 @@ from harness.records import FloatArray
 
 
 class Ndcg:
-    """``ndcg_at_k``: sum of grade / log2(rank + 1) over the first k rows / the same of the best order, in [0, 1].
+    """``ndcg_at_k``: sum of grade / log2(rank + 1) over the first k rows / that of the best order.
 
-    Linear gain, as trec_eval's ``ndcg_cut``. 0 when nothing is relevant. Source: Järvelin and Kekäläinen 2002.
+    In [0, 1]; 0 when nothing is relevant. Linear gain, as trec_eval's ``ndcg_cut``. Source: Järvelin and
+    Kekäläinen 2002.
     """
 
     chunk_independent = False

@@ -19,8 +19,8 @@ _INK = np.array([not chr(code).isspace() for code in range(_LIMIT)] + [True], dt
 class NonblankOffsets:
     """Turns character offsets of some documents into counts of the non-blank characters before them.
 
-    ``documents``: all documents; ``used`` int64: the positions of those that will be asked for (only these are read).
-    What is white space is Python's ``str.isspace``.
+    ``documents``: all documents; ``used`` int64: the positions of those that will be asked for (only these
+    are read). What is white space is Python's ``str.isspace``.
     """
 
     def __init__(self, documents: Sequence[Document], used: IntArray) -> None:
@@ -38,7 +38,8 @@ class NonblankOffsets:
     def before(self, doc: IntArray, offset: IntArray) -> IntArray:
         """int64 (offsets,): non-blank characters of document ``doc`` before ``offset``.
 
-        Past the end of the text, and in a document that is not there (negative), every character counts as non-blank.
+        Past the end of the text, and in a document that is not there (negative), every character counts as
+        non-blank.
         """
         doc = np.maximum(doc, -1)
         known = self._base[doc] >= 0

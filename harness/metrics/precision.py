@@ -7,7 +7,7 @@ from harness.records import FloatArray
 
 
 class Precision:
-    """``precision_at_k``: relevant rows in the first k / k, in [0, 1]; k below the line also when fewer came back."""
+    """``precision_at_k``: relevant rows in the first k / k, in [0, 1], also when fewer came back."""
 
     chunk_independent = False
 

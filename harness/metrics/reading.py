@@ -20,8 +20,8 @@ _BLOCK_CELLS = 2_000_000
 def tokens_read(chunks: Chunks, rows: IntArray) -> IntArray:
     """int64 (questions, depth): tokens read once each row of a ranking of chunks has been read in full.
 
-    A row that lies wholly inside the union of earlier rows costs nothing; what rows share is otherwise paid again. -1
-    rows cost nothing.
+    A row that lies wholly inside the union of earlier rows costs nothing; what rows share is otherwise paid
+    again. -1 rows cost nothing.
     """
     costs = np.concatenate((chunks.tokens, [0]))[rows]
     if _chunks_overlap(chunks) or _repeats(rows):
@@ -45,7 +45,8 @@ def reach_of_budget(
 ) -> Reach:
     """Exactly ``budget`` tokens: rows in full while they fit, then the start of the row that does not.
 
-    ``tokens`` is what ``tokens_read`` gave for ``rows``; ``maps[d]`` says where the tokens of document ``d`` start.
+    ``tokens`` is what ``tokens_read`` gave for ``rows``; ``maps[d]`` says where the tokens of document ``d``
+    start.
     """
     questions, depth = rows.shape
     whole = np.count_nonzero(tokens <= budget, axis=1).astype(np.int64)
@@ -91,12 +92,16 @@ def _already_read(chunks: Chunks, rows: IntArray) -> npt.NDArray[np.bool_]:
 
 
 def _known_in_block(rows: IntArray, first: IntArray, last: IntArray, segments: int) -> npt.NDArray[np.bool_]:
-    """``_already_read`` for some questions; row ``r`` holds the segments ``first[r] : last[r]`` of the text."""
+    """``_already_read`` for some questions.
+
+    Row ``r`` holds the segments ``first[r] : last[r]`` of the text.
+    """
     question, column = np.nonzero(rows >= 0)
     row = rows[question, column]
     owner, segment = expand(first[row], last[row])
     cell = question[owner] * segments + segment
-    # Every segment gets the rank at which it is first read: the last write stays, so the best rank is written last.
+    # Every segment gets the rank at which it is first read: the last write stays, so the best rank is written
+    # last.
     read_at = np.empty(len(rows) * segments, dtype=np.int64)
     read_at[cell[::-1]] = column[owner][::-1]
     known = np.zeros(rows.shape, dtype=np.bool_)

@@ -9,8 +9,9 @@ from harness.records import FloatArray
 class Recall:
     """``recall_at_k``, ``recall_at_B_tokens``: mean over the evidence of the share that was read, in [0, 1].
 
-    Characters, white space aside, inside the union of the rows; the best of an evidence's alternatives; a whole
-    document is 1 or 0. With one relevant chunk per question and labels that are chunks it equals ``hit_at_k``.
+    Characters, white space aside, inside the union of the rows; the best of an evidence's alternatives; a
+    whole document is 1 or 0. With one relevant chunk per question and labels that are chunks it equals
+    ``hit_at_k``.
     """
 
     chunk_independent = True

@@ -9,7 +9,7 @@ from harness.records import FloatArray
 
 
 class ReciprocalRank:
-    """``mrr`` over the whole ranking of the index, ``mrr_at_k`` to rank k: 1 / rank of the first relevant row.
+    """``mrr`` over the whole ranking, ``mrr_at_k`` to rank k: 1 / rank of the first relevant row.
 
     In [0, 1]; 0 without a relevant row.
     """

@@ -16,11 +16,11 @@ from harness.records import Chunks, Evidence, FloatArray, IntArray, Question
 class EvidenceColumns(NamedTuple):
     """The evidence of all questions as columns. An evidence and its alternatives are one group.
 
-    ``group_question`` int64 (groups,) ascending. ``span_group`` int64 (spans,) ascending; every group has a span.
-    ``span_doc`` int64 (spans,) indexes ``Chunks.documents``; a document that is not there has a negative number of its own. ``span_start``,
-    ``span_end`` int64 (spans,) are character offsets, for a whole document 0 and its length. ``span_whole``,
-    ``span_own`` int64 (spans,), 1 or 0: a whole document; the evidence itself and not an alternative. ``span_grade`` int64
-    (spans,): the group's grade.
+    ``group_question`` int64 (groups,) ascending. ``span_group`` int64 (spans,) ascending; every group has a
+    span. ``span_doc`` int64 (spans,) indexes ``Chunks.documents``; a document that is not there has a
+    negative number of its own. ``span_start``, ``span_end`` int64 (spans,) are character offsets, for a whole
+    document 0 and its length. ``span_whole``, ``span_own`` int64 (spans,), 1 or 0: a whole document; the
+    evidence itself and not an alternative. ``span_grade`` int64 (spans,): the group's grade.
     """
 
     questions: int
@@ -65,7 +65,10 @@ def evidence_columns(questions: Sequence[Question], chunks: Chunks) -> EvidenceC
 
 
 def _span(span: Evidence, chunks: Chunks, missing: dict[str, int]) -> tuple[int, int, int, bool]:
-    """Document, start, end, whether it is a whole document; ``missing`` numbers the documents that are not there."""
+    """Document, start, end, whether it is a whole document.
+
+    ``missing`` numbers the documents that are not there.
+    """
     doc = chunks.doc_index.get(span.doc_id)
     if doc is None:
         doc = missing.setdefault(span.doc_id, -1 - len(missing))
@@ -79,10 +82,10 @@ UNRANKED = np.iinfo(np.int64).max
 
 
 class Relevant(NamedTuple):
-    """Every relevant row of every question, in the ranking or not; int64 (pairs,) each, by question, then row.
+    """Every relevant row of every question, ranked or not; int64 (pairs,) each, by question, then row.
 
-    ``grade`` is the best grade among the evidence it is relevant to. ``rank`` counts from 1, ``UNRANKED`` for a row
-    that is not in the ranking.
+    ``grade`` is the best grade among the evidence it is relevant to. ``rank`` counts from 1, ``UNRANKED`` for
+    a row that is not in the ranking.
     """
 
     question: IntArray
@@ -98,8 +101,9 @@ class Relevant(NamedTuple):
 class Overlap(NamedTuple):
     """Places and the chunks they share a non-blank character with.
 
-    ``span``, ``row`` int64 (pairs,); ``low``, ``high`` int64 (pairs,): what they share, in non-blank characters of
-    the document; ``of_row``, ``of_span`` int64 (pairs,): non-blank characters of the chunk and of the span.
+    ``span``, ``row`` int64 (pairs,); ``low``, ``high`` int64 (pairs,): what they share, in non-blank
+    characters of the document; ``of_row``, ``of_span`` int64 (pairs,): non-blank characters of the chunk and
+    of the span.
     """
 
     span: IntArray
@@ -127,8 +131,8 @@ def nonblank_overlap(
 def is_relevant(overlap: Overlap, min_overlap: float) -> npt.NDArray[np.bool_]:
     """For each pair, bool (pairs,): the two share at least ``min_overlap`` of the shorter, white space aside.
 
-    Counted without white space because chunkers may leave it out: so every evidence keeps a relevant chunk with
-    any chunker that leaves out nothing else, as long as ``min_overlap`` is at most 0.5.
+    Counted without white space because chunkers may leave it out: so every evidence keeps a relevant chunk
+    with any chunker that leaves out nothing else, as long as ``min_overlap`` is at most 0.5.
     """
     shorter: FloatArray = np.minimum(overlap.of_row, overlap.of_span).astype(np.float64)
     # The margin keeps a share such as 3 of 10 from failing 0.3 by a rounding error.
@@ -145,9 +149,10 @@ def best_grades(question: IntArray, row: IntArray, grade: IntArray, rank: IntArr
 
 
 def ranks_of(ranking_rows: IntArray, question: IntArray, row: IntArray, rows: int) -> IntArray:
-    """int64 (pairs,): the rank, from 1, of each ``row`` in the ranking of its ``question``, else ``UNRANKED``.
+    """int64 (pairs,): the rank, from 1, of each ``row`` in its ``question``'s ranking, else ``UNRANKED``.
 
-    ``question`` must be ascending; a negative row is in no ranking; ``rows`` is how many rows exist. A row that stands twice in a ranking counts at its better rank.
+    ``question`` must be ascending; a negative row is in no ranking; ``rows`` is how many rows exist. A row
+    that stands twice in a ranking counts at its better rank.
     """
     found = np.full(len(row), UNRANKED, dtype=np.int64)
     # One table for all questions, wiped after each: the work is depth + pairs, whatever the number of rows.

@@ -21,10 +21,11 @@ from harness.records import FloatArray, IntArray, Kind
 class ScoringInputs:
     """The rankings of some questions of one kind, inputs.
 
-    ``ks`` and ``budgets`` (tokens; empty for documents) are those asked for; ``complete_at`` is the share from which
-    an evidence counts as covered. ``relevant``: every relevant row. ``group_rank``: int64 (groups,), rank of
-    the first row in the ranking that is relevant to the group, else ``UNRANKED``. ``first_rank``: float64 (questions,), nan when no row is
-    relevant or comes back. ``tokens``: int64 (questions, depth), tokens read down to each rank. ``characters``, ``nonblank``: None for documents.
+    ``ks`` and ``budgets`` (tokens; empty for documents) are those asked for; ``complete_at`` is the share
+    from which an evidence counts as covered. ``relevant``: every relevant row. ``group_rank``: int64
+    (groups,), rank of the first row in the ranking that is relevant to the group, else ``UNRANKED``.
+    ``first_rank``: float64 (questions,), nan when no row is relevant or comes back. ``tokens``: int64
+    (questions, depth), tokens read down to each rank. ``characters``, ``nonblank``: None for documents.
     """
 
     kind: Kind
@@ -64,7 +65,10 @@ class ScoringInputs:
         return covered >= self.complete_at - 1e-9
 
     def mean_over_evidence(self, values: FloatArray) -> FloatArray:
-        """float64 (questions,): the mean over each question's groups of float64 (groups,); 0 without evidence."""
+        """float64 (questions,): the mean over each question's groups; 0 without evidence.
+
+        ``values``: float64 (groups,).
+        """
         owner = self.labels.group_question
         total = sum_by(owner, values, self.questions)
         return total / np.maximum(np.bincount(owner, minlength=self.questions), 1)

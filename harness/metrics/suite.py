@@ -21,10 +21,10 @@ _MIN_DEPTH = 100
 class Suite:
     """A set of measures that share their inputs.
 
-    ``measures``: name to measure, in the order in which the metrics are shown. ``budgets``: tokens of context, ascending.
-    ``min_overlap``: a row is relevant when it and an evidence share this much of the shorter, above 0 at any rate; at most 0.5,
-    or an evidence cut in two might keep no relevant chunk. ``complete_at``: the share, in (0, 1], from which an evidence
-    counts as covered. Raises ``SettingError``.
+    ``measures``: name to measure, in the order in which the metrics are shown. ``budgets``: tokens of
+    context, ascending. ``min_overlap``: a row is relevant when it and an evidence share this much of the
+    shorter, above 0 at any rate; at most 0.5, or an evidence cut in two might keep no relevant chunk.
+    ``complete_at``: the share, in (0, 1], from which an evidence counts as covered. Raises ``SettingError``.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Suite:
         return min(rows, max(_MIN_DEPTH, *ks))
 
     def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
-        """True when a ranking of chunks fills the largest budget for every question, or holds all that came back."""
+        """True when a ranking of chunks fills the largest budget for every question, or holds all rows."""
         chunks = chunks.returned
         if ranking.depth >= len(chunks) or not self._rules.budgets:
             return True
@@ -128,7 +128,8 @@ def _check_scored(
     for metric, column in scored.items():
         if column.shape != (questions,) or column.dtype != np.float64:
             raise SettingError(
-                f"{key} gives {metric} as {column.dtype} {column.shape}; it must be float64 ({questions},): one value "
+                f"{key} gives {metric} as {column.dtype} {column.shape}; it must be float64 ({questions},): "
+                "one value "
                 "for each question.",
                 key=key,
             )

@@ -1,7 +1,8 @@
 """Questions into rankings of chunks.
 
-Promises: the order is total (score, then the smaller row); when groups of rows are ranked (the chunks of a document), a group scores as
-its best row, decided before the cut at ``depth``; labels are not visible to retrievers.
+Promises: the order is total (score, then the smaller row); when groups of rows are ranked (the chunks of a
+document), a group scores as its best row, decided before the cut at ``depth``; labels are not visible to
+retrievers.
 """
 
 from __future__ import annotations
@@ -44,25 +45,18 @@ class VectorIndex(Protocol):
         """Size of what a search reads, in MB."""
 
 
-class Retriever(Protocol):
-    """Anything that ranks chunks for questions."""
+class Ranker(Protocol):
+    """What every retriever can do once it is ready."""
 
     @property
     def uses_model(self) -> bool:
-        """Whether a model reads the chunks and the questions; where it does not, none is looked for, loaded or timed."""
-
-    @property
-    def uses_index(self) -> bool:
-        """Whether the index searches. Both are read off the class too: what it does not use makes no further cell.
-
-        So is ``ignores``, where a class has it (a model's too): settings, as they are typed, that change nothing.
-        """
-
-    def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
-        """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""
+        """Whether a model reads the chunks and the questions; if not, none is loaded or timed."""
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The ``depth`` best chunk rows of each question; with ``groups``, offsets of rows as ``Chunks.groups`` gives them, the best groups."""
+        """The ``depth`` best chunk rows of each question.
+
+        With ``groups``, offsets of rows as ``Chunks.groups`` gives them: the best groups.
+        """
 
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
@@ -70,10 +64,25 @@ class Retriever(Protocol):
         """Rank (from 1) of the best of ``relevant[i]`` over the whole ranking; 0 without one."""
 
     def encoded(self) -> Encoded | None:
-        """What the model read of each chunk row (vectors left empty), or None when no model read the chunks."""
+        """What the model read of each chunk row (vectors left empty), or None when none read the chunks."""
 
     def measurements(self) -> Mapping[str, float]:
         """What was measured while building: ``embed_seconds``, ``index_seconds``, ``index_mb``, ..."""
+
+
+class Retriever(Ranker, Protocol):
+    """Anything that ranks chunks for questions.
+
+    ``uses_model`` and ``uses_index`` are read off the class too: what it does not use makes no further cell.
+    So is ``ignores``, where a class has it (a model's too): settings, as they are typed, that change nothing.
+    """
+
+    @property
+    def uses_index(self) -> bool:
+        """Whether the index searches."""
+
+    def build(self, chunks: Chunks, model: Encoder, index: VectorIndex) -> None:
+        """Gets ready to search ``chunks``. A retriever that needs no model or index leaves them alone."""
 
 
 class Depth(Protocol):
@@ -89,8 +98,8 @@ class Depth(Protocol):
 class Prepared(NamedTuple):
     """What a searcher ranks: ``chunks``, with the token maps of their documents.
 
-    ``problems``: name of a figure to how often something was wrong with what an external retriever returned; ``examples``: the same names
-    to the first case, in words.
+    ``problems``: name of a figure to how often something was wrong with what an external retriever returned;
+    ``examples``: the same names to the first case, in words.
     """
 
     chunks: Chunks
@@ -99,12 +108,8 @@ class Prepared(NamedTuple):
     examples: Mapping[str, str] = {}
 
 
-class Searcher(Protocol):
+class Searcher(Ranker, Protocol):
     """A retriever as the pipeline sees it: a built-in one, one behind a reranker, or an external one."""
-
-    @property
-    def uses_model(self) -> bool:
-        """Whether the sweep's model reads chunks and questions."""
 
     def prepare(
         self,
@@ -114,34 +119,23 @@ class Searcher(Protocol):
         ks: Sequence[int],
         metrics: Depth,
     ) -> Prepared:
-        """Gets ready to rank ``chunks``, whose documents ``tokens`` map; an external retriever is asked ``questions`` and gives its own chunks."""
+        """Gets ready to rank ``chunks``, whose documents ``tokens`` map.
 
-    def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """As ``Retriever.search``."""
-
-    def first_ranks(
-        self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
-    ) -> IntArray:
-        """As ``Retriever.first_ranks``."""
-
-    def encoded(self) -> Encoded | None:
-        """As ``Retriever.encoded``."""
-
-    def measurements(self) -> Mapping[str, float]:
-        """As ``Retriever.measurements``."""
+        An external retriever is asked ``questions`` and gives its own chunks.
+        """
 
     def search_ms(self, questions: Sequence[str]) -> FloatArray:
-        """Milliseconds of searching for each question alone, encoding aside; nan for one that was not answered."""
+        """Milliseconds of searching for each question alone, without encoding; nan without an answer."""
 
     def answer(self, question: str, depth: int = LATENCY_DEPTH) -> list[str]:
-        """The texts of the first ``depth`` rows, as production would ask for them: nothing is read from the cache or written to it."""
+        """The texts of the first ``depth`` rows, as production would ask for them, without the cache."""
 
 
 class Row(NamedTuple):
     """One row of an answer, as far as it could be read.
 
-    ``start`` and ``end`` are character offsets into the document, both or neither. ``score`` is None where none was given, nan where it is not a
-    number. ``fault`` says what could not be read, in a few words.
+    ``start`` and ``end`` are character offsets into the document, both or neither. ``score`` is None where
+    none was given, nan where it is not a number. ``fault`` says what could not be read, in a few words.
     """
 
     id: str | None = None
@@ -153,7 +147,10 @@ class Row(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back for one question, best first; ``error`` says why nothing did. ``surplus``: rows beyond those asked for, cut off."""
+    """What came back for one question, best first.
+
+    ``error`` says why nothing did. ``surplus``: rows beyond those asked for, cut off.
+    """
 
     rows: tuple[Row, ...] = ()
     error: str = ""
@@ -168,7 +165,7 @@ class OwnRetriever(Protocol):
 
     @property
     def uses_chunks(self) -> bool:
-        """False: chunker, model and index of the sweep do not matter to it. Likewise ``uses_model`` and ``uses_index``."""
+        """False: the sweep's chunker does not matter, nor do its model and index."""
 
     @property
     def name(self) -> str:
@@ -179,4 +176,7 @@ class OwnRetriever(Protocol):
         """How many rows it is asked for, at most; None: as many as the metrics need."""
 
     def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
-        """One answer for each question, in order. A question that fails has an answer that says so; the others go on."""
+        """One answer for each question, in order.
+
+        A question that fails has an answer that says so; the others go on.
+        """

@@ -17,11 +17,14 @@ _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 class CallableRetriever:
-    """Asks ``target``, ``package.module:function``, which takes a question and a number of rows: ``search(query, top_k)``.
+    """Calls ``target`` (``package.module:function``) with a question and a number of rows.
 
-    It gives a list of rows, best first, each a mapping with any of ``id``, ``text``, ``start``, ``end`` and ``score``. With ``batch`` above 1 it takes
-    so many questions at a time as a list and gives a list of such lists. ``depth``: rows asked for at most, None for as many as the
-    metrics need. Raises ``SettingError`` for what can't be imported or called.
+    The function ``search(query, top_k)`` gives a list of rows, best first. A row is a mapping with any of
+    ``id``, ``text``, ``start``, ``end`` and ``score``. Raises ``SettingError`` for what can't be imported or
+    called.
+
+    - ``batch``: above 1 the function takes so many questions as a list and gives a list of such lists.
+    - ``depth``: rows asked for at most, None for as many as the metrics need.
     """
 
     uses_chunks = False
@@ -35,7 +38,10 @@ class CallableRetriever:
         self._function = _imported(self.name)
 
     def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
-        """One answer for each question, asked one after the other: the function may not be safe to be called twice at a time."""
+        """One answer for each question.
+
+        Questions are asked one after the other: the function may not be safe for threads.
+        """
 
         def call(some: Sequence[str], rows: int) -> object:
             return self._function(some[0] if self._batch == 1 else list(some), rows)
@@ -46,7 +52,8 @@ class CallableRetriever:
 def _imported(target: str) -> Callable[[Any, int], object]:
     if not _TARGET.fullmatch(target):
         raise SettingError(
-            f"retriever.target is {target!r}; it must be package.module:function, for instance retriever.target=shop.search:search.",
+            f"retriever.target is {target!r}; it must be package.module:function, for instance "
+            "retriever.target=shop.search:search.",
             key="retriever.target",
         )
     here = str(Path.cwd())

@@ -69,7 +69,7 @@ class DenseRetriever:
         self._model, self._index = model, index
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The ``depth`` nearest chunk rows of each question, or the groups of rows whose best one is nearest."""
+        """The ``depth`` nearest chunk rows of each question, or groups of rows by their nearest one."""
         queries = self._model.encode_queries(questions).vectors
         return self._index.search(queries, depth, groups)
 

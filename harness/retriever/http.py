@@ -26,13 +26,18 @@ _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 
 
 class HttpRetriever:
-    """Posts ``{"query": ..., "top_k": ...}`` as JSON to ``url`` and reads a JSON list of rows, or ``{"results": [...]}``.
+    """Posts ``{"query": ..., "top_k": ...}`` to ``url`` and reads a list of rows as JSON.
 
-    Rows are as for ``retriever=callable``. With ``batch`` above 1 ``{"queries": [...], "top_k": ...}`` is posted and a list of lists is read. A request ends
-    after ``timeout`` seconds. Where nothing answers, and for 408, 429 and 5xx, it is repeated up to ``retries`` times: at once, then
-    after 2, 4, 8, ... times ``backoff`` seconds, or when the server says. ``concurrency`` requests run at a time. ``auth_env`` names an environment
-    variable whose value is sent as the header ``auth_header`` and is written nowhere. Redirects are not followed: the value must not
-    reach another host. ``depth``: rows asked for at most, None for as many as the metrics need. Raises ``SettingError``.
+    Rows are as for ``retriever=callable``; ``{"results": [...]}`` around them is taken off. Redirects are not
+    followed: the header's value must not reach another host. Raises ``SettingError``.
+
+    - ``timeout``: seconds for one request.
+    - ``retries``: times that a request is repeated where nothing answers, and after 408, 429 and 5xx.
+    - ``backoff``: seconds; repeated at once, then after 2, 4, 8, ... times as many, or when the server says.
+    - ``concurrency``: requests at a time.
+    - ``batch``: above 1 ``{"queries": [...], "top_k": ...}`` is posted and a list of lists is read.
+    - ``auth_env``: the environment variable whose value is sent as ``auth_header`` and is written nowhere.
+    - ``depth``: rows asked for at most, None for as many as the metrics need.
     """
 
     uses_chunks = False
@@ -72,7 +77,10 @@ class HttpRetriever:
             self._headers[str(auth_header)] = self._secret
 
     def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
-        """One answer for each question. Where nothing listens, the first question tells, and the rest is not waited for."""
+        """One answer for each question.
+
+        Where nothing listens, only the first question is sent.
+        """
         first = ask_all(self._call, questions[:1], self._batch, top_k)
         if not questions or len(questions) == 1:
             return first
@@ -120,7 +128,10 @@ def _unreachable(reason: Exception | None, timeout: float) -> str:
 
 
 def _pool(url: str) -> urllib3.PoolManager:
-    """Connections to the service, through the proxy that the environment names, if any; never for this machine."""
+    """Connections to the service, through the proxy that the environment names, if any.
+
+    A service on this machine is never asked through a proxy.
+    """
     try:
         parts = urlsplit(url)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -133,7 +144,8 @@ def _pool(url: str) -> urllib3.PoolManager:
         )
     if parts.username or parts.password:
         raise SettingError(
-            "retriever.url holds a name or password, which would be written into every result. Put the header's value into an environment "
+            "retriever.url holds a name or password, which would be written into every result. "
+            "Put the header's value into an environment "
             "variable and name it: retriever.auth_env=NAME.",
             key="retriever.url",
         )
@@ -154,12 +166,14 @@ def _secret(variable: str | None, header: str) -> str:
     value = os.environ.get(str(variable), "")
     if not value:
         raise SettingError(
-            f"retriever.auth_env names the environment variable {variable}, which is not set. Its value is sent as {header}.",
+            f"retriever.auth_env names the environment variable {variable}, which is not set. "
+            f"Its value is sent as {header}.",
             key="retriever.auth_env",
         )
     if not re.fullmatch(r"[\x20-\x7e]+", value):
         raise SettingError(
-            f"The environment variable {variable} holds a line break or another sign that no header may hold.",
+            f"The environment variable {variable} holds a line break or another sign that no header may "
+            "hold.",
             key="retriever.auth_env",
         )
     return value

@@ -18,15 +18,18 @@ FUSIONS = ("rrf", "weighted")
 
 
 class HybridRetriever:
-    """Takes the ``depth`` best chunks of the dense search and of BM25, and orders all of them by a score made of both.
+    """Orders the ``depth`` best chunks of the dense search and of BM25 by a score made of both.
 
-    ``weight`` is the dense list's say, 1 - ``weight`` that of BM25. A list gives to a chunk, and 0 to one that it does not hold:
+    ``weight`` is the weight of the dense list, 1 - ``weight`` that of BM25. A list gives to a chunk on it:
 
-    - ``rrf``: 1 / (``k0`` + rank), rank from 1: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009), which needs no comparable scores.
-    - ``weighted``: the score stretched so that the list's best is 1 and its last 0 (1 for all where all are equal).
+    - ``rrf``: 1 / (``k0`` + rank), rank from 1: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009),
+      which needs no comparable scores.
+    - ``weighted``: the score stretched so that the list's best is 1 and its last 0 (1 for all where all are
+      equal).
 
-    A chunk on neither list never comes back and has no rank, so a ranking ends after at most 2 * ``depth`` chunks. A group scores as its best
-    row. ``words``: settings of ``Bm25Retriever``. Raises ``SettingError`` for a value that is not allowed.
+    A chunk on neither list never comes back and has no rank, so a ranking ends after at most 2 * ``depth``
+    chunks. A group scores as its best row. ``words``: settings of ``Bm25Retriever``. Raises ``SettingError``
+    for a value that is not allowed.
     """
 
     uses_model = True
@@ -57,7 +60,7 @@ class HybridRetriever:
     def first_ranks(
         self, questions: Sequence[str], relevant: Sequence[IntArray], groups: IntArray | None = None
     ) -> IntArray:
-        """Rank of the best relevant row on the fused list; 0 where none is among the ``depth`` best of either search."""
+        """Rank of the best relevant row on the fused list; 0 where neither search finds one."""
         return first_in_lists((found for found, _ in self._fused(questions, groups)), relevant)
 
     def encoded(self) -> Encoded:

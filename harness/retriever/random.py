@@ -1,4 +1,4 @@
-"""A random ranking: the baseline that shows whether a corpus is too small, or k too large, to tell retrievers apart."""
+"""A random ranking: the baseline for corpora that are too small, or k that are too large."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from harness.retriever.scored import ScoredRetriever
 
 
 class RandomRetriever(ScoredRetriever):
-    """Random baseline: every chunk gets a score between 0 and 1. The same ``seed`` and question give the same scores.
+    """Random baseline: every chunk gets a score between 0 and 1.
 
-    Whoever is not clearly better than this finds nothing; where this finds much, the corpus can't tell good from bad.
-    Raises ``SettingError`` for a seed that is not a whole number of at least 0.
+    The same ``seed`` and question give the same scores.
+
+    Whoever is not clearly better than this finds nothing; where this finds much, the corpus can't tell good
+    from bad. Raises ``SettingError`` for a seed that is not a whole number of at least 0.
     """
 
     ignores = ("context",)

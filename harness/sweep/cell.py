@@ -39,7 +39,8 @@ LIBRARIES = ("mlflow", "numpy", "sentence-transformers", "tokenizers", "torch", 
 class CellTask:
     """What Hydra runs for every cell, in whatever process its launcher chooses.
 
-    ``cells`` are read by the sweeper, in this process only; ``shared`` holds what the cells of a process have in common.
+    ``cells`` are read by the sweeper, in this process only; ``shared`` holds what the cells of a process have
+    in common.
     """
 
     def __init__(self, cells: Sequence[Composed], shared: Shared) -> None:
@@ -168,13 +169,17 @@ def _own(config: DictConfig) -> list[str]:
 def _failed(
     error: Exception, settings: Mapping[str, str], name: str, folder: Path, own: Sequence[str]
 ) -> CellRecord:
-    """The record of a cell that failed; a mistake of the program's, or of a class in ``own``, keeps its traceback in a file."""
+    """The record of a cell that failed.
+
+    An unexpected error, of the program or of a class in ``own``, keeps its traceback in a file.
+    """
     if isinstance(error, HarnessError):
         message = str(error)
     else:
         trace = folder / "traceback.txt"
         trace.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-        message = f"Unexpected {type(error).__name__}: {error}. This is a fault of {' or '.join([*own, 'the program'])}; see {trace}."
+        culprit = " or ".join([*own, "the program"])
+        message = f"Unexpected {type(error).__name__}: {error}. This is a fault of {culprit}; see {trace}."
     write_json(
         folder / "failure.json", {"schema": SCHEMA, "name": name, "params": dict(settings), "error": message}
     )
@@ -182,7 +187,10 @@ def _failed(
 
 
 def _track(config: DictConfig, sweep: Mapping[str, Any], record: CellRecord) -> None:
-    """Hands the cell to the tracker. Its files are on disk already, so a dead server costs the entry and not the result."""
+    """Sends the cell to the tracker.
+
+    Its files are on disk already, so a dead server costs the entry and not the result.
+    """
     try:
         seconds: dict[str, float] = {}
         with timed(seconds, "track"):

@@ -1,11 +1,10 @@
-"""Everything about a sweep that can be found out before a model is loaded: mistakes, cells, and what will decide.
+"""All that can be found out about a sweep before a model is loaded: mistakes, cells, primary metric.
 
 Mistakes are looked for in the order in which they are cheap to find.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,8 +19,9 @@ from harness.cli import compose
 from harness.cli.compose import Composed, check_plain_settings
 from harness.cli.hydra_errors import closest
 from harness.cli.words import Words, check_flags
-from harness.errors import HarnessError, SettingError, StoreError
+from harness.errors import HarnessError, SettingError
 from harness.records import Kind
+from harness.sweep.environment import check_writable
 from harness.sweep.grid import grid, unfolded
 from harness.sweep.naming import cell_name, params
 
@@ -33,9 +33,9 @@ RECHUNKING_KEYS = ("chunk", "chunker", "overlap")
 class Sweep(NamedTuple):
     """A sweep that was checked and may start.
 
-    ``axes``: swept setting to its values. ``cells`` stand in the order in which they run. ``primary`` is the metric that
-    decides, ``k`` the cut-off of the main columns. ``inputs`` holds each distinct corpus with its golden set. ``notes`` say which
-    combinations are not run, and why.
+    ``axes``: swept setting to its values. ``cells`` stand in the order in which they run. ``primary`` is the
+    metric that decides, ``k`` the cut-off of the main columns. ``inputs`` holds each distinct corpus with its
+    golden set. ``notes`` say which combinations are not run, and why.
     """
 
     words: Words
@@ -67,7 +67,10 @@ class Sweep(NamedTuple):
 
 
 def checked(words: Words, shared: Shared) -> Sweep:
-    """The sweep that the words describe; its inputs are ``shared`` with the cells. Raises a ``HarnessError`` for the first mistake that is found."""
+    """The sweep that the words describe; its inputs are ``shared`` with the cells.
+
+    Raises a ``HarnessError`` for the first mistake that is found.
+    """
     check_flags(words)
     if words.files:
         raise SettingError(
@@ -88,7 +91,7 @@ def checked(words: Words, shared: Shared) -> Sweep:
     notes += skipped
     first = cells[0].config
     for folder in (cells[0].sweep_folder, Path(str(first.cache))):
-        _check_writable(folder)
+        check_writable(folder)
     k = _primary_k(first)
     distinct = {str((c.config.corpus, c.config.golden, c.config.tokenizer)): c.config for c in cells}
     inputs = [shared.inputs(config) for config in distinct.values()]
@@ -99,25 +102,15 @@ def checked(words: Words, shared: Shared) -> Sweep:
 
 
 def _refuse_different_questions(inputs: Sequence[Inputs]) -> None:
-    """Cells are compared on the same questions or not at all: a corpus that loses hard ones would win by it."""
+    """Cells are compared on the same questions only: a corpus that loses hard ones would win by it."""
     sets = [frozenset(question.question_id for question in given.labels.questions) for given in inputs]
     if len(set(sets)) > 1:
         raise SettingError(
-            f"The cells would be scored on different questions ({' and '.join(str(len(ids)) for ids in sets)} of them). Where a corpus lost "
-            "labels, golden.keep_lost=true keeps these questions in, as not found; another golden set needs a sweep of its own.",
+            "The cells would be scored on different questions "
+            f"({' and '.join(str(len(ids)) for ids in sets)} of them). Where a corpus lost "
+            "labels, golden.keep_lost=true keeps these questions in, as not found; "
+            "another golden set needs a sweep of its own.",
             key="golden",
-        )
-
-
-def _check_writable(folder: Path) -> None:
-    """Finds out whether a folder could be made and written, without leaving one behind that was not there."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        reason = "can't be written" if there.is_dir() else "is not a folder"
-        raise StoreError(
-            f"Results can't be written to {folder}: {there} {reason}. Choose another folder: HARNESS_ROOT=DIR for everything, "
-            "cache=DIR for the embeddings.",
-            where=folder,
         )
 
 
@@ -129,9 +122,12 @@ def rechunks(axes: dict[str, list[str]], cells: Sequence[Composed]) -> bool:
 
 
 def _fitting(cells: Sequence[Composed], axes: Iterable[str]) -> tuple[list[Composed], list[str]]:
-    """The cells without those whose values don't go together, each of them being right in another cell; and why these are left out.
+    """The cells whose values go together, and why the others are left out.
 
-    A setting that every cell gets wrong is refused at once; a value that is wrong wherever it stands fails in its cells, later.
+    A cell is left out when each of its values is right in another cell.
+
+    A setting that every cell gets wrong is refused at once; a value that is wrong wherever it stands fails in
+    its cells, later.
     """
     wrong: dict[int, HarnessError] = {}
     for i, cell in enumerate(cells):
@@ -174,8 +170,8 @@ def _primary_k(config: DictConfig) -> int:
 def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bool) -> str:
     """The metric that decides, fixed before anything is scored.
 
-    At a fixed k the biggest chunk wins by reading more, so a sweep over chunkings is decided at a fixed number of
-    tokens. Questions about whole documents can't compare chunkers and are always scored at k.
+    At a fixed k the biggest chunk wins by reading more, so a sweep over chunkings is decided at a fixed
+    number of tokens. Questions about whole documents can't compare chunkers and are always scored at k.
     """
     metrics = new(config, "metrics")
     names = pipeline.metric_names(metrics, cut_offs(config), kinds)

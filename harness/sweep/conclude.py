@@ -19,7 +19,12 @@ REPORT = "report.html"
 
 
 class Conclusion(NamedTuple):
-    """``verdict``: its sentences, the answer first; ``limits``: cell to its deciding metric's limits by flat name; what is noted on runs; the report's file.
+    """The verdict of a sweep and its report.
+
+    - ``verdict``: its sentences, the answer first.
+    - ``limits``: cell to the interval of its primary metric, by flat name.
+    - ``verdicts``: what is noted on each tracked run.
+    - ``report``: the report's file.
 
     Without a verdict (one cell, or a metric by which none can be had) there are no sentences.
     """
@@ -31,7 +36,10 @@ class Conclusion(NamedTuple):
 
 
 def concluded(folder: Path, cells: Collected) -> Conclusion:
-    """The verdict over the ``cells`` of the sweep in ``folder``, and its report there. Cells that can't be compared have no conclusion."""
+    """The verdict over the ``cells`` of the sweep in ``folder``, and its report there.
+
+    Cells that can't be compared have no conclusion.
+    """
     try:
         sweep = read_folder(folder, cells=cells)
     except HarnessError:

@@ -17,7 +17,7 @@ from harness.cell.build import Shared
 from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.words import take_apart
-from harness.errors import HarnessError
+from harness.errors import HarnessError, StoreError
 from harness.files.atomic import write_json
 from harness.files.hub import unreachable
 from harness.paths import conf_folder, root
@@ -26,7 +26,7 @@ _SECONDS = 5.0
 
 
 def provenance(folder: Path) -> dict[str, str]:
-    """``version``, and where ``folder`` lies in a git checkout ``git_commit`` and ``git_dirty`` (``true`` or ``false``).
+    """``version``; in a git checkout also ``git_commit`` and ``git_dirty`` (``true`` or ``false``).
 
     Without git, outside of a checkout, or before the first commit only the version is known.
     """
@@ -100,6 +100,19 @@ def _inputs(config: DictConfig) -> str:
     states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
     count = len(inputs.labels.questions)
     return f"{len(inputs.documents)} in {config.corpus.path}; {count} questions; labels: {states}"
+
+
+def check_writable(folder: Path) -> None:
+    """Finds out whether a folder could be made and written, without leaving one behind that was not there."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        reason = "can't be written" if there.is_dir() else "is not a folder"
+        raise StoreError(
+            f"Results can't be written to {folder}: {there} {reason}. Choose another folder: "
+            "HARNESS_ROOT=DIR for everything, "
+            "cache=DIR for the embeddings.",
+            where=folder,
+        )
 
 
 def _writable(folder: Path) -> str:

@@ -17,9 +17,10 @@ from harness.records import UNUSED
 
 
 def unfolded(words: Words) -> Words:
-    """The words with the experiment's swept settings among them, in its order; a value on the command line replaces its own.
+    """The words with the experiment's swept settings, in its order; a typed value wins.
 
-    Other settings in the file are read with the rest of the configuration. Raises ``SettingError`` for an experiment that does not exist.
+    Other settings in the file are read with the rest of the configuration. Raises ``SettingError`` for an
+    experiment that does not exist.
     """
     overrides = [word.lstrip("+") if word.startswith("+experiment=") else word for word in words.overrides]
     named = [word for word in overrides if word.startswith("experiment=")]
@@ -34,8 +35,9 @@ def unfolded(words: Words) -> Words:
 class Grid(NamedTuple):
     """What is to be run.
 
-    ``axes``: swept setting to its values, ``-`` among them where it does not matter to some cells; those that matter to none are left
-    out. ``cells`` stand in the order in which they run. ``notes`` say in sentences what is not run, or runs without a setting.
+    ``axes``: swept setting to its values, ``-`` among them where it does not matter to some cells; those that
+    matter to none are left out. ``cells`` stand in the order in which they run. ``notes`` say in sentences
+    what is not run, or runs without a setting.
     """
 
     axes: dict[str, list[str]]
@@ -45,11 +47,11 @@ class Grid(NamedTuple):
 
 def grid(words: Words, axes: Mapping[str, Sequence[str]]) -> Grid:
     """The cells that the words describe. Raises ``SettingError`` for a mistake that all of them share."""
-    misfits: dict[str, list[SettingError]] = {}
+    incompatible: dict[str, list[SettingError]] = {}
     combined = [
-        _composed(words, overrides, axes, misfits) for overrides in compose.combinations(words.overrides)
+        _composed(words, overrides, axes, incompatible) for overrides in compose.combinations(words.overrides)
     ]
-    for errors in misfits.values():
+    for errors in incompatible.values():
         if len(errors) == len(combined):
             raise errors[0]
     _refuse_unused_index(words, combined)
@@ -65,7 +67,7 @@ def grid(words: Words, axes: Mapping[str, Sequence[str]]) -> Grid:
         if levels[axis] != {UNUSED}
     }
     notes = _merged(list(same.values()), axes)
-    notes += _without(combined, [key for key in misfits if key not in axes])
+    notes += _without(combined, [key for key in incompatible if key not in axes])
     return Grid(used, [cells[0] for cells in same.values()], notes)
 
 
@@ -73,9 +75,12 @@ def _composed(
     words: Words,
     overrides: Sequence[str],
     axes: Mapping[str, Sequence[str]],
-    misfits: dict[str, list[SettingError]],
+    incompatible: dict[str, list[SettingError]],
 ) -> Composed:
-    """The configuration, without settings that only other options of a swept group have; these are noted in ``misfits``."""
+    """The configuration, without settings that only other options of a swept group have.
+
+    These are noted in ``incompatible``.
+    """
     try:
         return compose.composed(words, overrides)
     except SettingError as error:
@@ -83,8 +88,8 @@ def _composed(
         fitting = [word for word in overrides if word.partition("=")[0] != key]
         if "." not in key or key.partition(".")[0] not in axes or len(fitting) == len(overrides):
             raise
-        misfits.setdefault(key, []).append(error)
-    return _composed(words, fitting, axes, misfits)
+        incompatible.setdefault(key, []).append(error)
+    return _composed(words, fitting, axes, incompatible)
 
 
 def _refuse_unused_index(words: Words, cells: Sequence[Composed]) -> None:
@@ -102,7 +107,8 @@ def _refuse_unused_index(words: Words, cells: Sequence[Composed]) -> None:
         retrievers = sorted({f"retriever={cell.choices['retriever']}" for cell in cells})
         verb = "uses" if len(retrievers) == 1 else "use"
         raise SettingError(
-            f"{' and '.join(retrievers)} {verb} no index, so index={','.join(other)} would change nothing. Leave it out, or choose a retriever "
+            f"{' and '.join(retrievers)} {verb} no index, so index={','.join(other)} would change nothing. "
+            "Leave it out, or choose a retriever "
             "that searches one, such as dense.",
             key="index",
         )

@@ -1,7 +1,8 @@
 """The main command: checks everything cheap first, opens the sweep, lets Hydra run the cells, closes it.
 
-The parent run is opened before Hydra's main and closed whatever happens around it. (A Hydra callback would be the
-other place; its end is not certain when a launcher fails, and it can't refuse before anything has started.)
+The parent run is opened before Hydra's main and closed whatever happens around it. (A Hydra callback would be
+the other place; its end is not certain when a launcher fails, and it can't refuse before anything has
+started.)
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         complain(
-            "Stopped. Finished cells and the embeddings computed so far are cached; the same command continues from there."
+            "Stopped. Finished cells and the embeddings computed so far are cached; "
+            "the same command continues from there."
         )
         return 130
 
@@ -118,7 +120,7 @@ def _as_sweep(words: Words) -> list[str]:
 
 
 def _hydra(argv: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
-    """Hands the words to Hydra's own entry, which answers a question or runs ``task`` through the chosen launcher."""
+    """Calls Hydra's own entry, which answers a question or runs ``task`` through the launcher."""
     import hydra
 
     sys.argv = [sys.argv[0], *argv]

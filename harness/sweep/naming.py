@@ -20,7 +20,7 @@ def params(
     overrides: Sequence[str],
     axes: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
-    """The cell's settings as they are shown: options of the groups, plain numbers, and whatever else is swept or set.
+    """The cell's settings as shown: options of the groups, plain numbers, whatever is swept or set.
 
     What does not matter to the cell is ``-``.
     """
@@ -36,9 +36,10 @@ def params(
 
 
 def cell_name(settings: Mapping[str, str], axes: Mapping[str, Sequence[str]]) -> str:
-    """The swept values joined by a middle dot; the key is written where a value alone would be unclear (``k=5``, ``chunk 128``).
+    """The swept values joined by a middle dot, with the key where a value alone would be unclear.
 
-    Without axes: model and chunk size. What does not matter to the cell is left out; without a model, the retriever is named instead.
+    Without axes: model and chunk size. What does not matter to the cell is left out; without a model, the
+    retriever is named instead.
     """
     keys = list(axes or ("model", "chunk"))
     if settings["model"] == UNUSED and "retriever" not in keys:

@@ -15,12 +15,16 @@ from harness.records import Chunks
 from harness.sweep.check import Sweep
 from harness.view.table import Head, TextTable
 
-# Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them again.
+# Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them
+# again.
 SAMPLE = 16
 
 
 class Work(NamedTuple):
-    """What one cell has left to embed. ``seconds`` is an estimate, None when the model can't be used (``problem`` says why)."""
+    """What one cell has left to embed.
+
+    ``seconds`` is an estimate, None when the model can't be used (``problem`` says why).
+    """
 
     chunks: int
     cached: int
@@ -29,7 +33,10 @@ class Work(NamedTuple):
 
 
 def plan(sweep: Sweep, shared: Shared) -> list[str]:
-    """One line per cell: chunks, how many are cached, the estimated embedding time; then the sum and what would decide."""
+    """One line per cell, then the sum and the primary metric.
+
+    A line gives the chunks, how many are cached, and the estimated embedding time.
+    """
     # Texts that an earlier cell will have embedded are not counted again.
     pending: dict[str, set[str]] = {}
     rates: dict[str, float | HarnessError] = {}
@@ -45,11 +52,12 @@ def plan(sweep: Sweep, shared: Shared) -> list[str]:
         Head("embedding", left=True, wraps=True),
     ]
     total = sum(work.seconds or 0.0 for work in works)
+    count = f"{len(works)} {'cell' if len(works) == 1 else 'cells'}"
     return [
         "",
         *TextTable(heads, rows).lines(),
         "",
-        f"{len(works)} {'cell' if len(works) == 1 else 'cells'}, about {duration(total)} of embedding with the rates measured just now.",
+        f"{count}, about {duration(total)} of embedding with the rates measured just now.",
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
     ]
 
@@ -91,8 +99,8 @@ def _work(
 def _rate(shared: Shared, config: DictConfig, chunks: Chunks) -> float | HarnessError:
     """Tokens per second of a cell's model on this machine, or why it can't be used.
 
-    What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing is missing, or all of the
-    sample begins, as far as the model reads, like what is cached.
+    What is embedded to find out goes into the store, so the sweep does not do it again. Infinite when nothing
+    is missing, or all of the sample begins, as far as the model reads, like what is cached.
     """
     try:
         model = shared.model(config)

@@ -62,7 +62,7 @@ def record(sweep: Sweep) -> SweepRecord:
 
 
 def prepare_folder(sweep: Sweep) -> None:
-    """Makes the sweep's folder, and in it the list of questions that were left out with their reasons, if there are any."""
+    """Makes the sweep's folder; questions that were left out are listed there with their reasons."""
     try:
         sweep.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -147,7 +147,10 @@ def _summary(
     shown: Conclusion,
     excerpts: Sequence[Path],
 ) -> SweepSummary:
-    """What the tracker shows of the whole sweep; its charts and the leaderboard are written to the sweep's folder."""
+    """What the tracker shows of the whole sweep.
+
+    Its charts and the leaderboard are written to the sweep's folder.
+    """
     same_chunks = not sweep.rechunks
     colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
     cells = [{**content, "color": colors[content["name"]]} for content in contents]
@@ -173,7 +176,10 @@ def _summary(
 
 
 def _excerpts(sweep: Sweep) -> list[Path]:
-    """What reports show of documents and labels; only where there is one corpus with one golden set, the texts' offsets being its."""
+    """What reports show of documents and labels.
+
+    Only where there is one corpus with one golden set, since offsets belong to its texts.
+    """
     if len(sweep.inputs) > 1:
         return []
     given = sweep.inputs[0]

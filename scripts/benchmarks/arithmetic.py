@@ -20,6 +20,14 @@ def seconds(work, repeat):
     return statistics.median(taken)
 
 
+def unit_vectors(rng):
+    vectors = np.empty((1_000_000, 384), np.float32)
+    for first in range(0, len(vectors), 50_000):
+        block = rng.standard_normal((50_000, 384), np.float32)
+        vectors[first : first + 50_000] = block / np.linalg.norm(block, axis=1, keepdims=True)
+    return vectors
+
+
 def search(_place, repeat):
     """1,000 questions x 1,000,000 chunks x 384 against the matrix product alone; memory above the vectors."""
     import threading
@@ -27,10 +35,7 @@ def search(_place, repeat):
     from harness.index.exact import ExactIndex
 
     rng = np.random.default_rng(0)
-    vectors = np.empty((1_000_000, 384), np.float32)
-    for first in range(0, len(vectors), 50_000):
-        block = rng.standard_normal((50_000, 384), np.float32)
-        vectors[first : first + 50_000] = block / np.linalg.norm(block, axis=1, keepdims=True)
+    vectors = unit_vectors(rng)
     queries = vectors[::1000] + 0.1 * rng.standard_normal((1000, 384), np.float32)
     index = ExactIndex()
     index.build(vectors, np.arange(len(vectors)))
@@ -122,7 +127,7 @@ def metrics(_place, repeat):
 
 
 def chunking(place, repeat):
-    """Token maps and chunks of the corpus against the fast tokenizer's own time for the same texts, on all cores."""
+    """Token maps and chunks of the corpus against the fast tokenizer's own time, on all cores."""
     from tokenizers import Tokenizer as Fast
 
     from harness.cell.build import Shared
@@ -153,7 +158,7 @@ def chunking(place, repeat):
 
 
 def sgemm(place, repeat):
-    """MiniLM on 256-token texts: the model's arithmetic per second against the measured rate of a matrix product."""
+    """MiniLM on 256-token texts: arithmetic per second against the rate of a matrix product."""
     from bench import installed
 
     from harness.cell.build import Shared
@@ -163,7 +168,8 @@ def sgemm(place, repeat):
     side = 2048
     a = np.random.default_rng(0).standard_normal((side, side), np.float32)
     words = take_apart(
-        ["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}", "chunker=tokens", "chunk=254",
+        ["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}",
+         "chunker=tokens", "chunk=254",
          f"cache={place.root}/cache", *(["model.backend=openvino"] if installed("openvino") else [])]
     )  # fmt: skip
     config = compose.composed(words, words.overrides).config
@@ -175,7 +181,8 @@ def sgemm(place, repeat):
     for _ in range(repeat):
         rates.append(2 * side**3 / seconds(lambda: a @ a, 5))
         embeds.append(seconds(lambda: model.encode_anew(texts), 1))
-    # Per token and layer 2 x (4 x 384 x 384 + 2 x 384 x 1536) for the projections, 4 x n x 384 for the attention; 6 layers.
+    # Per token and layer 2 x (4 x 384 x 384 + 2 x 384 x 1536) for the projections, 4 x n x 384 for the
+    # attention; 6 layers.
     tokens = 256
     work = len(texts) * 6 * tokens * (2 * (4 * 384**2 + 2 * 384 * 1536) + 4 * tokens * 384)
     share = work / statistics.median(embeds) / statistics.median(rates)

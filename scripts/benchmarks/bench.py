@@ -1,7 +1,8 @@
 """Measures the performance targets as ratios taken side by side; prints target, figure and verdict.
 
-Machines are noisy and differ, so nothing here is an absolute claim but the start-up times: everything else is compared with
-another program that runs alternately with it, or with the arithmetic itself in the same process.
+Machines are noisy and differ, so nothing here is an absolute claim but the start-up times: everything else is
+compared with another program that runs alternately with it, or with the arithmetic itself in the same
+process.
 
 Usage: bash scripts/bench [CORPUS_FOLDER GOLDEN_FILE] [--only NAME,...] [--quick] [--data BEIR_FOLDER ...]
 """
@@ -32,17 +33,20 @@ class Place:
         self.root = Path(tempfile.mkdtemp(prefix="bench-"))
 
     def fresh(self) -> None:
-        """Forgets everything but the tracking store, whose creation (once in a lifetime) is no part of a sweep."""
+        """Forgets everything but the tracking store, whose creation is no part of a sweep."""
         for name in ("cache", "outputs"):
             shutil.rmtree(self.root / name, ignore_errors=True)
 
     def forget(self) -> None:
-        """Forgets what a sweep computes, but not that a model was converted and tried, which is done once per machine."""
+        """Forgets what a sweep computes, but not that a model was converted and tried."""
         for name in ("outputs", "cache/embeddings", "cache/rankings", "cache/tokens"):
             shutil.rmtree(self.root / name, ignore_errors=True)
 
     def sweep(self, *words: str, own: bool = True) -> float:
-        """Seconds of wall time of one sweep, over this place's corpus if ``own``. Raises ``CalledProcessError`` when it fails."""
+        """Seconds of one sweep, over this place's corpus if ``own``.
+
+        Raises ``CalledProcessError`` when it fails.
+        """
         of_place = (*self.words, "chunker=tokens") if own else ()
         return run(["-m", "harness", "-m", *of_place, *words], HARNESS_ROOT=str(self.root))
 
@@ -80,7 +84,7 @@ def startup(_: Place, repeat: int) -> None:
 
 
 def cold(place: Place, repeat: int) -> None:
-    """A sweep of two models and two sizes against the plain script, alternating; and what embedding leaves of a larger one."""
+    """A sweep of two models and two sizes against the plain script, and a larger one."""
     from equality import largest_difference
 
     backends = [("torch", "float32", 1.0)]

@@ -1,7 +1,8 @@
-"""Whether results stay what they were: data sets of your own, every backend beside torch, and both beside recorded figures.
+"""Whether results stay what they were: data sets, backends beside torch, recorded figures.
 
-A data set is a folder in BEIR's layout (corpus.jsonl, queries.jsonl, qrels); a document is one chunk. Its figures are kept in recorded.json
-beside this file under the digest of its documents, so that a set is known wherever it lies; one that is not there is added.
+A data set is a folder in BEIR's layout (corpus.jsonl, queries.jsonl, qrels); a document is one chunk. Its
+figures are kept in recorded.json beside this file under the digest of its documents, so that a set is known
+wherever it lies; one that is not there is added.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ def equality(place, _repeat):
         for backend in backends:
             place.fresh()  # embeddings are kept by model, whatever computed them
             place.sweep(
-                "corpus=beir", f"corpus.path={folder}", "golden=beir", f"golden.path={folder}", "chunker=whole", "model=minilm",
-                f"backend={backend}", "k=[5,10,100]", "tracker=none", own=False,
+                "corpus=beir", f"corpus.path={folder}", "golden=beir", f"golden.path={folder}",
+                "chunker=whole", "model=minilm", f"backend={backend}", "k=[5,10,100]",
+                "tracker=none", own=False,
             )  # fmt: skip
             (found[backend],) = place.results()
         _compare_backends(folder, found)
@@ -59,7 +61,7 @@ def _compare_recorded(folder, result):
 
 
 def largest_difference(these, those):
-    """Over all metrics of a cell but the number of tokens handed over; a metric that is no number in both is equal."""
+    """Over all metrics of a cell but the number of returned tokens; two nan are equal."""
     return max(
         abs(these[name] - those[name])
         for name in those

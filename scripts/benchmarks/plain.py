@@ -1,4 +1,4 @@
-"""The script that people write themselves: load the model, then for every combination encode the chunks and argsort.
+"""The script that people write themselves: load the model, encode the chunks, argsort.
 
 Nothing is kept, nothing is shared. Usage: plain.py CORPUS_FOLDER GOLDEN_FILE MODEL,... SIZE,...
 """

@@ -20,7 +20,7 @@ def _judged(seed, count, sizes, means, **settings):
 
 
 def _errors(found, means):
-    """The first best is ruled out; any best is; a sole winner that is not the only best; limits that don't all hold."""
+    """The first best is ruled out; any is; a sole wrong winner; limits that don't all hold."""
     best = np.flatnonzero(means == means.max())
     truth = np.array([m - np.delete(means, i).max() for i, m in enumerate(means)])
     sole = found.lo.max() > 0
@@ -74,7 +74,7 @@ def _skewed(count):
 
 
 def non_inferior(count):
-    """Claims of non-inferiority by 3 points to the best, where the truth is exactly 3 points (or the claim is right)."""
+    """Claims of non-inferiority by 3 points, where the truth is exactly 3 points (or right)."""
     for place, sizes in enumerate(SIZES.values()):
         cases = {
             "1 rival, 3 points better": [0.78, 0.75],
@@ -140,7 +140,7 @@ def power(count):
 
 
 def monte_carlo(count):
-    """Whether another order of the questions, and so another seed, would have decided otherwise, for sweeps near the threshold."""
+    """Whether another order of the questions would have decided otherwise, near the threshold."""
     flipped = undecided = tried = 0
     sizes = np.ones(100)
     for _, sums in drawn(8, 10 * count, np.ones(100, dtype=np.int64), [0.8, 0.7]):

@@ -47,7 +47,7 @@ def intervals(count):
 
 
 def optimism(count):
-    """Whether the expected score is on average the true mean of what was chosen, and how far off in one sweep."""
+    """Whether the expected score is on average the true mean of what was chosen, and its error."""
     cases = {
         "12 equal": [0.75] * 12,
         "2 equal": [0.75] * 2,
@@ -63,8 +63,10 @@ def optimism(count):
             expected.append(cross_fitted(sums, sizes.astype(float)).score)
         observed, expected, truth = map(np.array, (observed, expected, truth))
         line = (
-            f"best observed {100 * (observed - truth).mean():+.2f} (rms {100 * np.sqrt(((observed - truth) ** 2).mean()):.2f}), "
-            f"cross-fitted {100 * (expected - truth).mean():+.2f} (rms {100 * np.sqrt(((expected - truth) ** 2).mean()):.2f})"
+            f"best observed {100 * (observed - truth).mean():+.2f} (rms "
+            f"{100 * np.sqrt(((observed - truth) ** 2).mean()):.2f}), "
+            f"cross-fitted {100 * (expected - truth).mean():+.2f} (rms "
+            f"{100 * np.sqrt(((expected - truth) ** 2).mean()):.2f})"
         )
         yield (
             "bias in points against the truth of the chosen cell",

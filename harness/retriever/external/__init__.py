@@ -1,4 +1,5 @@
-"""Retrievers with chunks of their own, measured like the built ones: they are asked first, and what comes back becomes the chunks.
+"""External retrievers are asked first; the rows that come back become the chunks.
 
-Rows become spans of the documents; what can't be found keeps its rank, is not relevant, and is counted and named.
+Rows become spans of the documents; what can't be found keeps its rank, is not relevant, and is counted and
+named.
 """

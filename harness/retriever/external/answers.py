@@ -21,10 +21,10 @@ class NoAnswerError(Exception):
 
 
 def ask_all(call: Call, questions: Sequence[str], batch: int, top_k: int, workers: int = 1) -> list[Answer]:
-    """One answer for each question. ``call`` gets ``batch`` questions at a time, by ``workers`` threads, and is free to raise.
+    """One answer for each question; ``call`` gets ``batch`` questions at a time and may raise.
 
-    With ``batch`` 1 ``call`` gives the answer to its one question, else a list of answers. A batch that fails is asked again, question by
-    question, as lists of one.
+    With ``batch`` 1 ``call`` gives the answer to its one question, else a list of answers. A batch that fails
+    is asked again, question by question, as lists of one.
     """
     batches = [questions[first : first + batch] for first in range(0, len(questions), batch)]
 
@@ -82,7 +82,7 @@ def _one(call: Callable[[], object], top_k: int) -> Answer:
 
 
 def read_row(given: object) -> Row:
-    """A row as it is meant: ``id`` (or ``doc_id``), ``text``, ``start`` with ``end``, ``score``; all may be missing."""
+    """A row: ``id`` (or ``doc_id``), ``text``, ``start`` with ``end``, ``score``; all may be missing."""
     if not isinstance(given, Mapping):
         return Row(fault=f"{a(given)} instead of an object")
     faults: list[str] = []

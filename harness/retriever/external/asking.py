@@ -1,7 +1,7 @@
 """An external retriever, which returns its own chunks, as a searcher like the built-in ones.
 
-A live system may change at any time, so its answers are not cached between sweeps; within a cell every question is asked
-once, and again only where the answer must be deeper.
+A live system may change at any time, so its answers are not cached between sweeps; within a cell every
+question is asked once, and again only where the answer must be deeper.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _EVERYTHING = 2**62
 
 
 class ExternalRetriever:
-    """A ``Searcher`` over the chunks that the external retriever returns, for the questions that it was asked in ``prepare``.
+    """A ``Searcher`` over the chunks that came back for the questions asked in ``prepare``.
 
-    The order is that of the answers. Scores decide nothing: where they are missing, no numbers or not in that order, they are -1, -2, ...
+    The order is that of the answers. Scores decide nothing: where they are missing, no numbers or not in that
+    order, they are -1, -2, ...
     """
 
     uses_model = False
@@ -46,9 +47,12 @@ class ExternalRetriever:
         ks: Sequence[int],
         metrics: Depth,
     ) -> Prepared:
-        """Asks every question, deep enough for every k and budget; without questions nothing is asked. Of ``chunks`` the documents are used.
+        """Asks every question, deep enough for every k and budget.
 
-        Raises ``SettingError`` when no question is answered, no row is in any document, or ``retriever.depth`` is below the largest k.
+        Without questions nothing is asked. Only the documents of ``chunks`` are used.
+
+        Raises ``SettingError`` when no question is answered, no row is in any document, or
+        ``retriever.depth`` is below the largest k.
         """
         depth, open_ = (
             self._first_depth(ks, metrics),
@@ -72,7 +76,10 @@ class ExternalRetriever:
         return Prepared(self._pool.chunks, self._pool.tokens, *wrong)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The first ``depth`` rows of each answer; with ``groups``, documents by their first row. A chunk that came back twice stands there twice."""
+        """The first ``depth`` rows of each answer; with ``groups``, documents by their first row.
+
+        A chunk that came back twice stands there twice.
+        """
         lists = [self._in_order(question, documents=groups is not None) for question in questions]
         return ranking(lists, depth)
 
@@ -111,7 +118,8 @@ class ExternalRetriever:
         given = self._retriever.depth
         if given is not None and given < max(ks):
             raise SettingError(
-                f"retriever.depth is {given}, and k goes to {max(ks)}: a metric at k needs k rows. Set k={given} or a greater depth.",
+                f"retriever.depth is {given}, and k goes to {max(ks)}: a metric at k needs k rows. "
+                f"Set k={given} or a greater depth.",
                 key="retriever.depth",
             )
         return given or metrics.depth(ks, _EVERYTHING)
@@ -131,7 +139,7 @@ class ExternalRetriever:
         return metrics.is_deep_enough(self._pool.chunks, self.search([question.text], depth))
 
     def _in_order(self, question: str, *, documents: bool) -> tuple[IntArray, FloatArray]:
-        """The rows of the whole answer, and their scores; with ``documents``, each document at its first row."""
+        """The rows of the whole answer, and their scores; with ``documents``, each document once."""
         if (question, documents) not in self._ranked:
             rows = self._answers[question].rows
             keys = [key(row) for row in rows]
@@ -148,20 +156,22 @@ class ExternalRetriever:
         name = self._retriever.name
         if all(self._answers[text].error for text in asked):
             raise SettingError(
-                f"{name} answered none of the {len(asked):,} questions. The first: {self._answers[asked[0]].error}.",
+                f"{name} answered none of the {len(asked):,} questions. The first: "
+                f"{self._answers[asked[0]].error}.",
                 key="retriever",
             )
         if rows and all(self._located[key(row)].doc < 0 for row in rows):
             ids = ", ".join(document.doc_id for document in chunks.documents[:3])
             raise SettingError(
-                f"None of the {len(rows):,} rows that {name} gave is in these documents. The first has the id {rows[0].id!r}: "
+                f"None of the {len(rows):,} rows that {name} gave is in these documents. "
+                f"The first has the id {rows[0].id!r}: "
                 f"{self._located[key(rows[0])].reason}. Documents have ids such as {ids}.",
                 key="retriever",
             )
 
 
 def _scores(given: Sequence[Row], rows: Sequence[int]) -> list[float]:
-    """The given scores where they agree with the order, equal ones with the smaller row first; else -1, -2, ..."""
+    """The given scores if they agree with the order (equal ones: smaller row first), else -1, -2, ..."""
     scores = [float("nan") if row.score is None else float(np.float32(row.score)) for row in given]
     order = [(-score, row) for score, row in zip(scores, rows, strict=True)]
     if np.isfinite(scores).all() and order == sorted(order):

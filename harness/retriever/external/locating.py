@@ -1,6 +1,7 @@
 """Rows of an external retriever as spans of the documents: by id, by offsets, or by the text alone.
 
-White space does not count when texts are compared or looked for. What can't be found is said to be so, with the reason.
+White space does not count when texts are compared or looked for. What can't be found is said to be so, with
+the reason.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ _OCCURRENCES = 2
 
 
 class Located(NamedTuple):
-    """Where a row stands. ``doc``: the position of its document, -1 where there is none. ``span``: None where the text can't be found.
+    """Where a row stands.
 
-    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``reason``: why there is no span.
+    ``doc``: the position of its document, -1 without one. ``span``: None where the text can't be found.
+
+    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``reason``: why there
+    is no span.
     """
 
     doc: int
@@ -40,9 +44,9 @@ def key(row: Row) -> Row:
 def locate(rows: Iterable[Row], documents: Sequence[Document]) -> dict[Row, Located]:
     """Of each distinct row (by its ``key``) where it stands.
 
-    An id is a document's, or a document's with offsets (``doc:start-end``, ``doc#start-end``). Offsets count where they lie in the
-    document and the row's text, if any, holds the text there or is part of it; else the text is looked for, in its document first and then in all. An id
-    alone is the whole document.
+    An id is a document's, or a document's with offsets (``doc:start-end``, ``doc#start-end``). Offsets count
+    where they lie in the document and the row's text, if any, holds the text there or is part of it; else the
+    text is looked for, in its document first and then in all. An id alone is the whole document.
     """
     index = {document.doc_id: i for i, document in enumerate(documents)}
     found: dict[Row, Located] = {}
@@ -58,20 +62,26 @@ def locate(rows: Iterable[Row], documents: Sequence[Document]) -> dict[Row, Loca
             found[row] = Located(doc, Span(doc, 0, len(documents[doc].text)))
         else:
             found[row] = Located(doc, None, reason=reason or row.fault or _unknown(row))
-    elsewhere = dict(by_text.pop(-1, {}))
-    for doc, texts in by_text.items():
-        places = find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES)
+    return found | _by_text(by_text, documents)
+
+
+def _by_text(texts_of: Mapping[int, dict[Row, str]], documents: Sequence[Document]) -> dict[Row, Located]:
+    """Rows by the document they name (-1 for none), looked for in that document first and then in all."""
+    found: dict[Row, Located] = {}
+    elsewhere: dict[Row, tuple[int, str]] = {}
+    for doc, texts in texts_of.items():
+        places = find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES) if doc >= 0 else {}
         for row, text in texts.items():
-            if places[text]:
-                found[row] = _first([span._replace(document=doc) for span in places[text]], doc)
+            if spans := places.get(text):
+                found[row] = _first([span._replace(document=doc) for span in spans], doc)
             else:
-                elsewhere[row] = text
-    places = find_spans(set(elsewhere.values()), documents, _OCCURRENCES) if elsewhere else {}
-    for row, text in elsewhere.items():
-        doc = _named(row, index)[0]
-        found[row] = (
-            _first(places[text], doc) if places[text] else Located(doc, None, reason=_not_there(row, doc))
-        )
+                elsewhere[row] = doc, text
+    places = (
+        find_spans({text for _, text in elsewhere.values()}, documents, _OCCURRENCES) if elsewhere else {}
+    )
+    for row, (doc, text) in elsewhere.items():
+        spans = places[text]
+        found[row] = _first(spans, doc) if spans else Located(doc, None, reason=_not_there(row, doc))
     return found
 
 

@@ -21,7 +21,10 @@ NOWHERE = "(in no document)"
 
 @dataclass(frozen=True)
 class Pool:
-    """What came back. ``tokens`` maps ``chunks.documents``; those made up for rows that are in no document stand at the end."""
+    """The chunks that came back.
+
+    ``tokens`` maps ``chunks.documents``. Documents made up for rows that are in no document stand last.
+    """
 
     chunks: Chunks
     tokens: Sequence[TokenMap]
@@ -51,7 +54,10 @@ def pool(
     tokens: Sequence[TokenMap],
     tokenizer: Tokenizer,
 ) -> Pool:
-    """The chunks of ``rows``. A row without a span becomes a document of its own behind the others, so that its text is counted as read."""
+    """The chunks of ``rows``.
+
+    A row without a span becomes a document of its own behind the others, so that its text is counted as read.
+    """
     keys = dict.fromkeys(map(key, rows))
     lost = [row for row in keys if located[row].span is None]
     nowhere = {row: len(documents) + i for i, row in enumerate(lost)}
@@ -88,7 +94,10 @@ _NAMES = (
 
 
 class Problems(NamedTuple):
-    """``counts``: name of a figure to how often; ``examples``: the same names to the first case, in words without any text of documents."""
+    """Figures by name (``counts``), and the first case of each in words (``examples``).
+
+    No example holds any text of documents.
+    """
 
     counts: Mapping[str, float]
     examples: Mapping[str, str]
@@ -102,9 +111,11 @@ def problems(
 ) -> Problems:
     """Looks through every answer.
 
-    ``rows``: how many came back. ``unmapped_rows``: in no document. ``ambiguous_rows``: their text occurs several times, the first span was taken.
-    ``duplicate_rows``: the same span, or for whole documents the same row, once more. ``malformed_rows``: a field has a wrong type. ``bad_scores``: no
-    number. ``surplus_rows``: beyond what was asked for, cut off. ``failed_questions``: no answer. ``short_answers``: fewer rows than the largest k.
+    ``rows``: how many came back. ``unmapped_rows``: in no document. ``ambiguous_rows``: their text occurs
+    several times, the first span was taken. ``duplicate_rows``: the same span, or for whole documents the
+    same row, once more. ``malformed_rows``: a field has a wrong type. ``bad_scores``: no number.
+    ``surplus_rows``: beyond what was asked for, cut off. ``failed_questions``: no answer. ``short_answers``:
+    fewer rows than the largest k.
     """
     found = _Found()
     for kind, asked in questions.items():
