@@ -10,7 +10,7 @@ from harness.cell.build import Components
 from harness.index.boundary import unsettled
 from harness.metrics.health import health
 from harness.records import Encoded, IntArray, Kind, Question, Ranking
-from harness.retriever import Prepared
+from harness.retriever import Prepared, Searcher
 
 
 def health_of(
@@ -32,7 +32,7 @@ def health_of(
         if (agreement := cell.model.agreement()) is not None:
             figures["vector_agreement"] = agreement
     if cell.exact is not None:
-        figures["index_recall"] = _index_recall(cell, prepared, questions, k)
+        figures["index_recall"] = _index_recall(cell, cell.exact, prepared, questions, k)
     measured = cell.retriever.measurements()
     return figures | {name: measured[name] for name in ("index_mb",) if name in measured}
 
@@ -58,15 +58,17 @@ def _unsettled_questions(
 
 
 def _index_recall(
-    cell: Components, prepared: Prepared, questions: Mapping[Kind, Sequence[Question]], k: int
+    cell: Components,
+    exact: Searcher,
+    prepared: Prepared,
+    questions: Mapping[Kind, Sequence[Question]],
+    k: int,
 ) -> float:
     """The share of the first ``k`` rows by exact search that the cell's index finds too.
 
     With a reranker: of all the rows that it reads.
     """
-    exact, cut = cell.exact, max(k, cell.reranker.depth)
-    if exact is None:
-        return 1.0
+    cut = max(k, cell.reranker.depth)
     exact.prepare(prepared.chunks, prepared.tokens, {}, (), cell.metrics)
     found = wanted = 0
     for kind, asked in questions.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.pack import check_size, pack, trim
+from harness.chunker.pack import Sized, pack, trim
 from harness.chunker.recursive import Recursive
 from harness.records import Chunk, Document, IntArray
 from harness.text.markdown import CODE, TABLE, Blocks, read_blocks
@@ -21,7 +21,7 @@ _HEADING_SHARE = 0.25
 
 
 @dataclass(frozen=True)
-class Markdown:
+class Markdown(Sized):
     """A Markdown text along its own structure, with offsets that are exact by construction.
 
     A text is cut before its outermost headings. Sections of at most ``size`` tokens are packed greedily, with
@@ -34,12 +34,6 @@ class Markdown:
     ``size``, ``overlap``: tokens. A chunk repeats the last sections or blocks of the one before it that come
     to at most ``overlap`` tokens. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
-
-    size: int
-    overlap: int = 0
-
-    def __post_init__(self) -> None:
-        check_size(self.size, self.overlap)
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""

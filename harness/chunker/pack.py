@@ -1,8 +1,9 @@
-"""What several chunkers share: the check of their sizes, greedy packing of pieces, trimming of spans."""
+"""What several chunkers share: their sizes, greedy packing of pieces, trimming of spans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,15 +11,25 @@ from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
 
 
-def check_size(size: int, overlap: int = 0) -> None:
-    """Raises ``SettingError`` unless ``1 <= size`` and ``0 <= overlap < size``, both in tokens."""
-    whole(size, "chunk", 1, of="tokens")
-    whole(overlap, "overlap", of="tokens")
-    if overlap >= size:
-        raise SettingError(
-            f"overlap is {overlap} tokens; it must be below chunk={size}. Lower overlap or raise chunk.",
-            key="overlap",
-        )
+@dataclass(frozen=True)
+class Sized:
+    """Base of the chunkers with a ``size`` and an ``overlap``, both in tokens.
+
+    Raises ``SettingError`` unless ``1 <= size`` and ``0 <= overlap < size``.
+    """
+
+    size: int
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        whole(self.size, "chunk", 1, of="tokens")
+        whole(self.overlap, "overlap", of="tokens")
+        if self.overlap >= self.size:
+            raise SettingError(
+                f"overlap is {self.overlap} tokens; it must be below chunk={self.size}. "
+                "Lower overlap or raise chunk.",
+                key="overlap",
+            )
 
 
 def pack(lengths: IntArray, size: int, overlap: int = 0, joint: int = 0) -> Iterator[tuple[int, int]]:

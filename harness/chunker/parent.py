@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from harness.chunker.markdown import Markdown
-from harness.chunker.pack import check_size, trim
+from harness.chunker.pack import Sized, trim
 from harness.chunker.recursive import Recursive
 from harness.errors import SettingError, whole
 from harness.records import Chunk, Document
@@ -34,7 +34,7 @@ class Parent:
     overlap: int = 0
 
     def __post_init__(self) -> None:
-        check_size(self.size, self.overlap)
+        Sized(self.size, self.overlap)  # checks both
         if whole(self.parent, "chunker.parent", 1, of="tokens") < self.size:
             raise SettingError(
                 f"chunker.parent is {self.parent}; it must be at least chunk={self.size}. "

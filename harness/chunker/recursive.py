@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.pack import check_size, pack, trim
+from harness.chunker.pack import Sized, pack, trim
 from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
 from harness.text.tokens import TokenMap
 
 
 @dataclass(frozen=True)
-class Recursive:
+class Recursive(Sized):
     """The well-known recursive character splitter, with offsets that are exact by construction.
 
     A text is cut before every occurrence of the first of ``separators`` that it holds. Pieces of less than
@@ -31,13 +31,11 @@ class Recursive:
     ``separators`` as in Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", Chroma, 2024.
     """
 
-    size: int
-    overlap: int = 0
     separators: Sequence[str] = ("\n\n", "\n", ".", "?", "!", " ", "")
     extra_tokens: int = 0
 
     def __post_init__(self) -> None:
-        check_size(self.size, self.overlap)
+        super().__post_init__()
         whole(self.extra_tokens, "chunker.extra_tokens", 0, self.size - 1, of="tokens")
         given = list(self.separators)
         if not all(isinstance(one, str) for one in given) or given[-1:] != [""] or "" in given[:-1]:

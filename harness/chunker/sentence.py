@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.pack import check_size, pack, trim
+from harness.chunker.pack import Sized, pack, trim
 from harness.records import Chunk, Document, IntArray
 from harness.text.encodings import encodable
 from harness.text.tokens import TokenMap
@@ -18,7 +18,7 @@ BLANK_KEPT = 4  # enough for a paragraph break with either kind of line end
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(Sized):
     """Consecutive whole sentences that together have at most ``size`` tokens, as many as fit.
 
     A chunk repeats the last sentences of the one before it that together have at most ``overlap`` tokens. A
@@ -29,12 +29,7 @@ class Sentence:
     general rules. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
 
-    size: int
-    overlap: int = 0
     language: str = "en"
-
-    def __post_init__(self) -> None:
-        check_size(self.size, self.overlap)
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""

@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.chunker.pack import check_size
+from harness.chunker.pack import Sized
 from harness.records import Chunk, Document
 from harness.text.tokens import TokenMap
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(Sized):
     """Windows of ``size`` tokens, each beginning ``size - overlap`` tokens after the one before it.
 
     A window ends where the next token begins, so without overlap the chunks join up without a gap: the first
     begins at 0, the last ends with the text. The last window may hold fewer tokens. Windows of nothing but
     white space are left out. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
-
-    size: int
-    overlap: int = 0
-
-    def __post_init__(self) -> None:
-        check_size(self.size, self.overlap)
 
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The windows of ``document``, in order."""

@@ -24,11 +24,7 @@ class BeirCorpus:
         """All documents; see ``harness.corpus``."""
         file = self.path / "corpus.jsonl"
         if not self.path.is_dir():
-            hint = (
-                "corpus=beir reads a folder with corpus.jsonl in it. Give the folder, or use corpus=jsonl "
-                "for a single file."
-            )
-            raise wrong_path(self.path, "folder", hint)
+            raise wrong_path(self.path, "folder")
         if not file.is_file():
             found = ", ".join(sorted(entry.name for entry in self.path.iterdir())[:8]) or "nothing"
             raise InputError(

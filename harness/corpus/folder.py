@@ -38,11 +38,7 @@ class FolderCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_dir():
-            hint = (
-                "corpus=folder reads a folder. Give the folder that the file is in, or use corpus=jsonl for "
-                "a JSONL file."
-            )
-            raise wrong_path(self.path, "folder", hint)
+            raise wrong_path(self.path, "folder")
         notes = Notes()
         files = self._matching(notes)
         looked_for = f"files named {', '.join(self.patterns)}, in all folders"

@@ -60,14 +60,17 @@ def gather(documents: Iterable[Document], notes: Notes, *, source: Path, looked_
     return Loaded(tuple(kept.values()), digest.hexdigest(), notes.frozen())
 
 
-def wrong_path(path: Path, expected: str, hint: str) -> InputError:
-    """The error for a ``path`` that must be a ``file`` or ``folder``; ``hint`` is for the other kind."""
+def wrong_path(path: Path, expected: str) -> InputError:
+    """The error for a ``path`` that must be a ``file`` or a ``folder``."""
     if path.exists():
-        other = "folder" if expected == "file" else "file"
-        return InputError(f"corpus.path is {path}, which is a {other}; {hint}", path=path)
+        return InputError(
+            f"corpus.path is {path}, which is not a {expected}. corpus=folder reads a folder of texts, "
+            "corpus=beir a folder with corpus.jsonl, corpus=jsonl one file.",
+            path=path,
+        )
     return InputError(
-        f"corpus.path is {path}, and there is no such {expected} (looked from {Path.cwd()}). Check the "
-        "spelling.",
+        f"corpus.path is {path}, and there is no such {expected} (looked from {Path.cwd()}). "
+        "Check the spelling.",
         path=path,
     )
 

@@ -36,11 +36,7 @@ class JsonlCorpus:
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
         if not self.path.is_file():
-            hint = (
-                "corpus=jsonl reads one file. Give the file, or use corpus=folder for a folder of texts or "
-                "corpus=beir for a folder with corpus.jsonl."
-            )
-            raise wrong_path(self.path, "file", hint)
+            raise wrong_path(self.path, "file")
         return load_documents(self.path, embed_titles=False)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.characters import Characters, count_characters
+from harness.metrics.characters import count_characters
 from harness.metrics.coverage import Coverage, Reach, coverage_of_documents, coverage_of_spans
 from harness.metrics.intervals import meeting
 from harness.metrics.nonblank import NonblankOffsets
@@ -65,8 +65,13 @@ class Matches:
         rows = self.relevant(np.zeros(len(self.row), dtype=np.int64)).rows_of(self.labels.questions)
         if self.kind == "span":
             return rows
+        return [some[self.is_indexed(some)] for some in rows]
+
+    def is_indexed(self, docs: IntArray) -> npt.NDArray[np.bool_]:
+        """For each of ``docs``, positions of documents, bool: it has chunks. Negative ones have none."""
         indexed = np.concatenate((np.diff(self.chunks.doc_rows) > 0, [False]))
-        return [some[indexed[np.maximum(some, -1)]] for some in rows]
+        has_chunks: npt.NDArray[np.bool_] = indexed[np.maximum(docs, -1)]
+        return has_chunks
 
     def ranks(self, ranking: Ranking) -> IntArray:
         """int64 (pairs,): the rank, from 1, of each pair's row in ``ranking``, else ``UNRANKED``."""
@@ -91,16 +96,6 @@ class Matches:
         group = self.labels.span_group[self.span[self.is_relevant]]
         np.minimum.at(best, group, ranks[self.is_relevant])
         return best
-
-
-class _Reading(NamedTuple):
-    """The fields of ``ScoringInputs`` that depend on how far a ranking is read."""
-
-    coverage: Coverage
-    tokens: IntArray
-    reach_of: Mapping[int, Reach]
-    characters: Characters | None = None
-    nonblank: NonblankOffsets | None = None
 
 
 def match(kind: Kind, questions: Sequence[Question], chunks: Chunks, min_overlap: float) -> Matches:
@@ -134,50 +129,36 @@ def scoring_inputs(
 ) -> ScoringInputs:
     """What the measures see of ``ranking``; see ``Metrics.score`` for the arguments."""
     ranks = matches.ranks(ranking)
-    if matches.kind == "document":
-        reading = _read_documents(matches, ranks, ranking, maps)
+    chunks, labels, overlap, nonblank = matches.chunks, matches.labels, matches.overlap, matches.nonblank
+    reach_of: dict[int, Reach] = {}
+    characters = None
+    if overlap is None or nonblank is None:  # whole documents
+        coverage = _document_coverage(matches, ranks)
+        lengths = np.array([*map(len, maps), 0], dtype=np.int64)
+        tokens = np.cumsum(lengths[ranking.rows], axis=1, dtype=np.int64)
     else:
-        reading = _read_spans(matches, ranks, ranking, maps, ks, rules.budgets)
+        coverage = coverage_of_spans(labels, overlap, ranks)
+        tokens = tokens_read(chunks, ranking.rows)
+        for budget in rules.budgets:
+            reach_of[budget] = reach_of_budget(budget, tokens, ranking.rows, chunks, maps, nonblank)
+        characters = count_characters(chunks, labels, ranking, max(ks, default=0))
     return ScoringInputs(
         kind=matches.kind,
         ks=tuple(ks),
-        budgets=tuple(reading.reach_of),
         complete_at=rules.complete_at,
-        labels=matches.labels,
+        labels=labels,
         relevant=matches.relevant(ranks),
         group_rank=matches.group_rank(ranks),
         first_rank=np.where(first_rank <= 0, np.nan, first_rank.astype(np.float64)),
-        **reading._asdict(),
-    )
-
-
-def _read_spans(
-    matches: Matches,
-    ranks: IntArray,
-    ranking: Ranking,
-    maps: Sequence[TokenMap],
-    ks: Sequence[int],
-    budgets: Sequence[int],
-) -> _Reading:
-    chunks, labels, overlap, nonblank = matches.chunks, matches.labels, matches.overlap, matches.nonblank
-    if overlap is None or nonblank is None:
-        raise TypeError("Matches of spans hold what spans and chunks share.")
-    tokens = tokens_read(chunks, ranking.rows)
-    return _Reading(
-        coverage=coverage_of_spans(labels, overlap, ranks),
+        coverage=coverage,
         tokens=tokens,
-        reach_of={b: reach_of_budget(b, tokens, ranking.rows, chunks, maps, nonblank) for b in budgets},
-        characters=count_characters(chunks, labels, ranking, max(ks, default=0)),
+        reach_of=reach_of,
+        characters=characters,
         nonblank=nonblank,
     )
 
 
-def _read_documents(
-    matches: Matches, ranks: IntArray, ranking: Ranking, maps: Sequence[TokenMap]
-) -> _Reading:
+def _document_coverage(matches: Matches, ranks: IntArray) -> Coverage:
     labels = matches.labels
-    indexed = np.concatenate((np.diff(matches.chunks.doc_rows) > 0, [False]))
-    present = np.nonzero(indexed[np.maximum(labels.span_doc, -1)])[0]
-    lengths = np.array([*map(len, maps), 0], dtype=np.int64)
-    tokens = np.cumsum(lengths[ranking.rows], axis=1, dtype=np.int64)
-    return _Reading(coverage_of_documents(labels, present, ranks[present]), tokens, {})
+    present = np.nonzero(matches.is_indexed(labels.span_doc))[0]
+    return coverage_of_documents(labels, present, ranks[present])

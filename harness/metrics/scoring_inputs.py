@@ -19,18 +19,20 @@ from harness.records import FloatArray, IntArray, Kind
 
 @dataclass(frozen=True)
 class ScoringInputs:
-    """The rankings of some questions of one kind, inputs.
+    """The rankings of some questions of one kind, with what the labels say about them.
 
-    ``ks`` and ``budgets`` (tokens; empty for documents) are those asked for; ``complete_at`` is the share
-    from which an evidence counts as covered. ``relevant``: every relevant row. ``group_rank``: int64
-    (groups,), rank of the first row in the ranking that is relevant to the group, else ``UNRANKED``.
-    ``first_rank``: float64 (questions,), nan when no row is relevant or comes back. ``tokens``: int64
-    (questions, depth), tokens read down to each rank. ``characters``, ``nonblank``: None for documents.
+    - ``ks``: the cut-offs asked for.
+    - ``complete_at``: the share from which an evidence counts as covered.
+    - ``relevant``: every relevant row.
+    - ``group_rank``: int64 (groups,), rank of the first row that is relevant to the group, else ``UNRANKED``.
+    - ``first_rank``: float64 (questions,), nan when no row is relevant or comes back.
+    - ``tokens``: int64 (questions, depth), tokens read down to each rank.
+    - ``reach_of``: budget in tokens to how far it reaches; empty for documents.
+    - ``characters``, ``nonblank``: None for documents.
     """
 
     kind: Kind
     ks: tuple[int, ...]
-    budgets: tuple[int, ...]
     complete_at: float
     labels: EvidenceColumns
     relevant: Relevant
@@ -41,6 +43,11 @@ class ScoringInputs:
     reach_of: Mapping[int, Reach]
     characters: Characters | None
     nonblank: NonblankOffsets | None
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """The budgets asked for, in tokens; none for documents."""
+        return tuple(self.reach_of)
 
     @property
     def questions(self) -> int:

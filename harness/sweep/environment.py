@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -56,9 +57,9 @@ def _git(folder: Path, *words: str) -> str | None:
 
 LIBRARIES = ("torch", "sentence-transformers", "transformers", "mlflow", "hydra-core", "numpy")
 LAUNCHERS = {
-    "joblib (many cores)": "hydra-joblib-launcher",
-    "submitit (Slurm)": "hydra-submitit-launcher",
-    "ray (a cluster)": "hydra-ray-launcher",
+    "joblib (many cores)": "hydra_plugins.hydra_joblib_launcher",
+    "submitit (Slurm)": "hydra_plugins.hydra_submitit_launcher",
+    "ray (a cluster)": "hydra_plugins.hydra_ray_launcher",
 }
 
 _NEVER = " (*: never loaded by this project's tests)"
@@ -77,7 +78,7 @@ def report(config: DictConfig) -> Iterator[tuple[bool | None, str, str]]:
     reason = unreachable()
     yield None, "hub", f"can't be reached: {reason}" if reason else "answers"
     yield from _models(str(config.model.name))
-    installed = [text for text, package in LAUNCHERS.items() if _installed(package)]
+    installed = [text for text, plugin in LAUNCHERS.items() if find_spec(plugin)]
     yield None, "launchers", ", ".join(["one process", *installed])
 
 
@@ -147,11 +148,3 @@ def _models(default: str) -> Iterator[tuple[bool | None, str, str]]:
     if missing:
         told = f"{', '.join(missing)}; they come from the hub when they are first used"
         yield None, "not here", f"{told}{_NEVER}" if "*" in told else told
-
-
-def _installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True

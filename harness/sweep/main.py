@@ -29,15 +29,7 @@ from harness.paths import conf_folder, register_resolvers
 _HYDRAS_OWN = re.compile(r"[+~]*hydra[./]")
 
 # Flags that only ask Hydra something; nothing is run.
-_QUESTIONS = {
-    "--hydra-help",
-    "--info",
-    "-i",
-    "--cfg",
-    "-c",
-    "--shell-completion",
-    "-sc",
-}
+_QUESTIONS = {"--hydra-help", "--info", "-i", "--cfg", "-c", "--shell-completion", "-sc"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -104,19 +96,15 @@ def _sweep(words: Words) -> int:
     try:
         recording.write_sweep_file(sweep, record, handle)
         own = [word for word in words.overrides if _HYDRAS_OWN.match(word)]
-        folder = f"hydra.sweep.dir={quote(str(sweep.folder))}"
-        _hydra([*_as_sweep(words), *own, folder], CellTask(sweep.cells, shared))
+        own.append(f"hydra.sweep.dir={quote(str(sweep.folder))}")
+        multirun = [] if words.is_sweep else ["-m"]  # a single configuration is a sweep of one cell
+        _hydra([*words.flags, *multirun, *own], CellTask(sweep.cells, shared))
         return recording.close(sweep, record, tracker, handle)
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
             tracker.abort_sweep(handle, str(error) or "Interrupted.")
             recording.mark_ended(sweep)
         raise
-
-
-def _as_sweep(words: Words) -> list[str]:
-    """The flags, with ``-m``: a single configuration is a sweep of one cell."""
-    return [*words.flags, *([] if words.is_sweep else ["-m"])]
 
 
 def _hydra(argv: Sequence[str], task: Callable[[DictConfig], Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8"),
@@ -155,9 +155,5 @@ def _same(data: bytes, codec: str, other: str) -> bool:
     return data.decode(codec, "replace") == data.decode(other, "replace")
 
 
-def _is_draw(match: object, best: object) -> bool:
-    if match is None:
-        return False
-    chaos = getattr(match, "chaos", 1.0) - getattr(best, "chaos", 0.0)
-    coherence = getattr(best, "coherence", 0.0) - getattr(match, "coherence", 0.0)
-    return bool(chaos <= 0.01 and coherence <= 0.05)
+def _is_draw(match: Any, best: Any) -> bool:
+    return bool(match and match.chaos - best.chaos <= 0.01 and best.coherence - match.coherence <= 0.05)

@@ -210,7 +210,7 @@ def test_a_missing_folder_and_a_file_are_refused(tmp_path):
 
     with pytest.raises(InputError, match=r"no such folder .*Check the spelling"):
         load(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="is a file; corpus=folder reads a folder") as caught:
+    with pytest.raises(InputError, match=r"is not a folder. corpus=folder reads a folder") as caught:
         load(tmp_path / "a.md")
     assert caught.value.path == tmp_path / "a.md"
 
