@@ -26,10 +26,10 @@ from harness.sweep.conclude import Conclusion, concluded
 from harness.sweep.provenance import provenance
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
-from harness.view.charts import write_charts
 from harness.view.colors import colors_of
 from harness.view.formats import columns
 from harness.view.leaderboard import leaderboard
+from harness.view.report.page import write_charts
 
 COST = "context_tokens"
 
@@ -154,7 +154,7 @@ def _summary(
     note, text = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
-    charts = write_charts(cells, sweep.axes, sweep.primary, sweep.folder / "figures")
+    charts = write_charts(cells, sweep.folder / "figures")
     report = [shown.report] if shown.report else []
     names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
     names += ["tags.verdict"] if shown.verdicts else []

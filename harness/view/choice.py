@@ -17,7 +17,6 @@ from harness.view.formats import (
     point_limits,
     points,
     short,
-    status_text,
 )
 from harness.view.table import Head, TextTable
 from harness.view.verdict_words import verdict_words
@@ -102,8 +101,7 @@ def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[s
         cell = decision.sweep.cell(name)
         over = ", ".join(f"{key} too high" for key in decision.misses.of_cell[name])
         return f"{cell.metric(decision.metric):.3f}", "", over
-    status = status_text(standing.status)
-    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), status
+    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status
 
 
 def _to_baseline(decision: Decision, name: str) -> str:

@@ -11,8 +11,6 @@ from harness.verdict import Interval
 
 # So many names are written out; of more, the first ones and how many there are besides.
 NAMED = 3
-# Both mean that a cell is in the confidence set of best configurations.
-_STATUS = {"in play": "not ruled out", "not decided": "not ruled out"}
 _FORMS = {
     "context_tokens": ",.0f",
     "chunks": ",.0f",
@@ -37,11 +35,6 @@ NOT_COMPARABLE = "comparable only between cells with the same chunks; never deci
 def short(metric: str) -> str:
     """A metric's name as a heading: ``recall_at_2000_tokens`` is ``recall@2000t``."""
     return re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
-
-
-def status_text(status: str) -> str:
-    """A verdict's status as it is shown: ``winner``, ``not ruled out`` or ``ruled out``."""
-    return _STATUS.get(status, status)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

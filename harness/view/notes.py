@@ -53,8 +53,8 @@ def rounding(name: str, content: Mapping[str, Any]) -> str | None:
     if not count:
         return None
     return (
-        f"{name}: embeddings are cached as float16. For {count} of {sum(content['questions'].values())} questions, rounding "
-        "may change the first rows; cache_dtype=float32 avoids it."
+        f"{name}: embeddings are cached as float16. For {count} of {sum(content['questions'].values())} "
+        "questions, rounding may change the first rows; cache_dtype=float32 avoids it."
     )
 
 

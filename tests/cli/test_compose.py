@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from harness.cell.build import Shared
 from harness.cli import compose
 from harness.cli.words import Words, take_apart
 from harness.errors import SettingError
@@ -206,7 +207,7 @@ def test_a_wrong_experiment_is_named(workplace, typed, said):
 def test_values_that_do_not_go_together_are_skipped():
     """Where each of them is right elsewhere; what is wrong wherever it stands fails, and what all share is refused."""
     words = ["chunker=tokens", "model=wordllama", "tracker=none"]
-    sweep = checked(take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]))
+    sweep = checked(take_apart(["-m", *words, "chunk=16,32,64", "overlap=0,16,32"]), Shared())
     assert sweep.names() == [
         *("16 · overlap=0", "32 · overlap=0", "32 · overlap=16"),
         *("64 · overlap=0", "64 · overlap=16", "64 · overlap=32"),
@@ -216,11 +217,11 @@ def test_values_that_do_not_go_together_are_skipped():
         note.startswith("1 skipped, as the values don't go together: overlap is ") for note in sweep.notes
     )
 
-    sweep = checked(take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]))
+    sweep = checked(take_apart(["-m", *words, "retriever=bm25", "retriever.k1=1.2,-1"]), Shared())
     assert (len(sweep.cells), sweep.notes) == (2, [])
 
     with pytest.raises(SettingError, match="overlap is 16"):
-        checked(take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]))
+        checked(take_apart(["-m", *words, "chunk=8,16", "overlap=16,32"]), Shared())
 
 
 def test_the_sweep_runs_what_it_said(workplace):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
 from harness.results.finished import FinishedSweep
-from harness.verdict import Interval, Standing, Verdict
+from harness.verdict import Interval, Standing, Status, Verdict
 from harness.view.formats import (
     MetricColumn,
     columns,
@@ -21,13 +21,10 @@ from harness.view.formats import (
     point_limits,
     points,
     short,
-    status_text,
 )
 from harness.view.notes import documents
-from harness.view.report.effects import forest
+from harness.view.report.drawing import forest
 
-# In the order in which they are shown.
-_STATUSES = ("winner", "not ruled out", "ruled out")
 _UNKNOWN = Interval(math.nan, None, None)
 _COSTS = (MetricColumn("query_ms_p95", "ms p95"), MetricColumn("index_mb", "index MB"))
 
@@ -92,7 +89,7 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
                 limits=limits(mean),
                 behind=behind,
                 behind_limits=behind_limits,
-                status=status_text(standing.status) if standing else "",
+                status=standing.status if standing else "",
                 note=_note(standing, verdict),
                 to_baseline=_difference(to_baseline),
                 baseline_limits=point_limits(to_baseline),
@@ -123,9 +120,9 @@ def tiles(sweep: FinishedSweep, verdict: Verdict | None) -> list[tuple[str, str,
 
 
 def by_status(verdict: Verdict | None) -> dict[str, list[Standing]]:
-    """Each status with the cells that have it."""
+    """Each status with the cells that have it, winner first."""
     standings = verdict.standings if verdict else ()
-    return {status: [s for s in standings if status_text(s.status) == status] for status in _STATUSES}
+    return {status: [s for s in standings if s.status == status] for status in get_args(Status)}
 
 
 def _heads(sweep: FinishedSweep, metric: str, *, same_chunks: bool) -> list[MetricColumn]:
