@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.run import configured, run_command
+from harness.cli.command import Words, configured, run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.cli.words import Words
 from harness.errors import number, share, switch
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness import __version__
 from harness.cli import compose
-from harness.cli.words import Words, quote
+from harness.cli.command import Words, quote
 from harness.decision.baseline import scores_file
 from harness.decision.decide import Decision
 from harness.errors import StoreError

@@ -18,9 +18,9 @@ from harness.cell.build import Inputs, Shared
 from harness.cell.inactive import uses
 from harness.cell.settings import check_settings, cut_offs, new
 from harness.cli import compose
+from harness.cli.command import Words, check_flags
 from harness.cli.compose import Composed, check_plain_settings
 from harness.cli.hydra_errors import closest
-from harness.cli.words import Words, check_flags
 from harness.errors import HarnessError, SettingError, StoreError
 from harness.records import Kind
 from harness.sweep import experiment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.cli import compose
-from harness.cli.words import Words, take_apart
+from harness.cli.command import Words, take_apart
 
 
 def unfolded(words: Words) -> Words:
