@@ -29,7 +29,6 @@ _MEANINGS = {
     r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
     r"precision_at_\d+": "relevant rows among the first {n}, divided by {n}",
 }
-NOT_COMPARABLE = "comparable only between cells with the same chunks; never decides here"
 
 
 def short(metric: str) -> str:
@@ -126,11 +125,11 @@ def meaning(metric: str) -> str:
     return next(known, "see docs/metrics.md").format(n=number[0] if number else "")
 
 
-def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> list[str]:
-    """Each column of the terminal's table in a line."""
-    lines = [f"  {column.title:<13} {meaning(column.metric)}" for column in shown]
+def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> dict[str, str]:
+    """Each column's title and what it means; then those of limits and of the asterisk, where they occur."""
+    explained = {column.title: meaning(column.metric) for column in shown}
     if has_limits:
-        lines.append("  (.123–.456)   95% limits, for more such questions about these documents")
+        explained["(.123–.456)"] = "95% limits, for more such questions about these documents"
     if any(not column.comparable for column in shown):
-        lines.append(f"  * {NOT_COMPARABLE}")
-    return lines
+        explained["*"] = "comparable only between cells with the same chunks; never decides here"
+    return explained

@@ -1,4 +1,4 @@
-"""The verdict's figures and the leaderboard: scores with intervals, distances to the best, other columns."""
+"""The leaderboard: scores with intervals, distances to the best, other columns; and who is ruled out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from harness.verdict import Interval, Standing, Status, Verdict
 from harness.view.formats import (
     MetricColumn,
     columns,
-    counted,
     figure,
     legend,
     limits,
@@ -22,7 +21,6 @@ from harness.view.formats import (
     points,
     short,
 )
-from harness.view.notes import documents
 from harness.view.report.drawing import forest
 
 _UNKNOWN = Interval(math.nan, None, None)
@@ -97,26 +95,8 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
             )
         )
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
-    said = [" ".join(line.split()) for line in legend(explained)]
+    said = [f"{title} {text}" for title, text in legend(explained).items()]
     return Board(short(metric), heads, rows, said, any(row.limits for row in rows), findings.baseline)
-
-
-def tiles(sweep: FinishedSweep, verdict: Verdict | None) -> list[tuple[str, str, str]]:
-    """Figure, what it is, and a remark, for the line below the verdict."""
-    if not sweep.cells:
-        return []
-    asked = sum(sweep.cells[0].content["questions"].values())
-    number, noun = counted(asked, "question").split()
-    shown = [(number, noun, f"about {counted(documents(sweep), 'document')}")]
-    if verdict is not None and len(verdict.standings) > 1:
-        out, total = len(by_status(verdict)["ruled out"]), len(verdict.standings)
-        shown.append((f"{out} of {total}", "ruled out", "at most 5% risk of an error"))
-        if verdict.minimum_detectable_effect is not None:
-            number, unit = points(verdict.minimum_detectable_effect).split()
-            shown.append((number, unit, "minimum detectable effect (80% power)"))
-        if verdict.expected is not None:
-            shown.append((f"{verdict.expected:.3f}", "expected score", "of the best, on new questions"))
-    return shown
 
 
 def by_status(verdict: Verdict | None) -> dict[str, list[Standing]]:

@@ -16,7 +16,7 @@ from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
 from harness.view.colors import cell_css
 from harness.view.formats import counted, short
-from harness.view.report.board import board, by_status, tiles
+from harness.view.report.board import board, by_status
 from harness.view.report.drawing import standalone
 from harness.view.report.effects import SHOWN, depends, effect_groups, heat_maps, wordings
 from harness.view.report.excerpts import hardest
@@ -79,7 +79,6 @@ def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
         "words": _words(sweep, findings),
         "verdict": verdict,
         "standings": by_status(verdict),
-        "tiles": tiles(sweep, verdict),
         "places": {cell.name: i for i, cell in enumerate(sweep.cells)},
         "board": board(sweep, findings, same_chunks=not rechunks(sweep.cells)),
         "curves": _curves(sweep),
