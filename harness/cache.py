@@ -10,9 +10,8 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from harness.cli import compose
-from harness.cli.run import run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.store import inspection, upkeep
 from harness.view.table import Head, TextTable

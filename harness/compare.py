@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.run import run_command
+from harness.cli.command import SETTING, Words, run_command
 from harness.cli.say import say_all
-from harness.cli.words import SETTING, Words
 from harness.errors import SettingError, whole
 
 if TYPE_CHECKING:

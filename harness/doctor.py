@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.cli.run import configured, run_command
+from harness.cli.command import Words, configured, run_command
 from harness.cli.say import say, wrapped
-from harness.cli.words import Words
 
 _USAGE = "corpus.path=DIR, tracker.uri=..., model=..., one value each"
 

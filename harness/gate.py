@@ -10,9 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.run import run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say_all, wrapped
-from harness.cli.words import Words
 from harness.errors import SettingError, share
 
 EXIT = {"non-inferior": 0, "regression": 1, "undecided": 3}

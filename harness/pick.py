@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.run import configured, run_command
+from harness.cli.command import Words, configured, run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.cli.words import Words
 from harness.errors import number, share, switch
 
 if TYPE_CHECKING:
-    from harness.decision.decide import Decision
+    from harness.decision.decide import Decision, Selection
 
 _USAGE = "sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE"
 
@@ -30,6 +29,7 @@ def _main(words: Words) -> int:
     from harness.decision.gate import confirm
     from harness.results.load import finished
     from harness.view import choice as view
+    from harness.view.recorded import confirmed
 
     most, order = config["max"], checked_order(list(config.pick.cost))
     limits = {key: number(most[key], f"max.{key}") for key in LIMITS if most[key] is not None}
@@ -41,35 +41,34 @@ def _main(words: Words) -> int:
     say_all(line for sentence in view.reasons(decision) for line in wrapped(sentence, ""))
     path = Path(str(config.output))
     decided = production.write_decision(path, decision)
-    if decision.choice is None:
+    selection = decision.selection
+    if selection is None:
         return 1
     if config.confirm.file is not None:
-        say_all(wrapped(view.confirmed(confirm(decision, Path(str(config.confirm.file)))), ""))
+        say_all(wrapped(confirmed(confirm(decision, selection, Path(str(config.confirm.file)))), ""))
     if decision.change == "keep":
         return 0
-    say_all(["", *view.follow_up([*production.write(path, decision), decided])])
+    say_all(["", *view.follow_up([*production.write(path, decision, selection), decided])])
     if decision.sweep.uri:
-        _record(decision, config.pick.register)
+        _record(decision, selection, config.pick.register)
     return 0
 
 
-def _record(decision: Decision, name: str | None) -> None:
+def _record(decision: Decision, selection: Selection, name: str | None) -> None:
     """Verdicts, choice and registered model into MLflow; cells that miss a constraint are infeasible."""
     from harness.decision.deployment import register
     from harness.sweep.conclude import cell_verdicts
     from harness.tracker import CellVerdict
     from harness.tracker.mlflow_runs import record_pick, record_verdicts
 
-    sweep, choice, verdict = decision.sweep, decision.choice, decision.verdict
-    if choice is None or verdict is None:
-        return
+    sweep = decision.sweep
     run_ids = {cell.name: cell.run_id for cell in sweep.cells}
-    verdicts = cell_verdicts(verdict, decision.metric, run_ids)
+    verdicts = cell_verdicts(selection.verdict, decision.metric, run_ids)
     verdicts += [
         CellVerdict(run_ids[name], "infeasible") for name in decision.misses.of_cell if run_ids[name]
     ]
     record_verdicts(sweep.uri, verdicts, sweep.primary, sweep.k)
-    cell = sweep.cell(choice.name)
+    cell = sweep.cell(selection.choice.name)
     record_pick(sweep.uri, sweep.experiment_id, sweep.run_id, cell.run_id, cell.name)
     if name:
         version = register(sweep.uri, cell, decision.k[cell.name], str(name))

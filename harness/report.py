@@ -6,9 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.run import configured, run_command
+from harness.cli.command import Words, configured, run_command
 from harness.cli.say import say
-from harness.cli.words import Words
 from harness.errors import SettingError, share
 
 _USAGE = "sweep=ID, metric=NAME, baseline=CELL, format=html|csv|parquet, output=FILE"
@@ -23,9 +22,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(words: Words) -> int:
     config = configured("report", words, _USAGE)
     from harness.decision.findings import found_out
-    from harness.results.finished import write_tables
     from harness.results.load import finished
     from harness.view.report.page import write_page
+    from harness.view.table import write_tables
 
     kind = str(config.format)
     if kind not in FORMATS:

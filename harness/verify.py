@@ -9,9 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.run import run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say_all, wrapped
-from harness.cli.words import Words
 from harness.errors import SettingError, share
 
 _USAGE = (

@@ -9,7 +9,7 @@ import pytest
 
 from harness.cell.settings import new
 from harness.cli import compose
-from harness.cli.words import Words
+from harness.cli.command import Words
 
 CONF = Path(__file__).parents[1] / "conf" / "index"
 OPTIONS = sorted(path.stem for path in CONF.glob("*.yaml"))

@@ -10,7 +10,7 @@ from tiny_cross_encoder import make
 
 from harness.cell.settings import new
 from harness.cli import compose
-from harness.cli.words import Words
+from harness.cli.command import Words
 from harness.store.reranker_scores import CachedReranker
 
 CONF = Path(__file__).parents[1] / "conf" / "reranker"

@@ -12,7 +12,7 @@ import pytest
 
 from harness.cell.settings import new
 from harness.cli import compose
-from harness.cli.words import Words
+from harness.cli.command import Words
 from harness.index.exact import ExactIndex
 from harness.records import Chunks, Document, Encoded
 

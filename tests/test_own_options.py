@@ -6,7 +6,7 @@ import pytest
 
 from harness.cell.settings import check_settings
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 from harness.errors import SettingError
 
 

@@ -16,7 +16,7 @@ from harness.cell import pipeline
 from harness.cell.build import Shared
 from harness.cell.settings import new
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 from harness.decision import deployment, production
 from harness.index.exact import ExactIndex
 from harness.store.reranker_scores import CachedReranker

@@ -10,7 +10,7 @@ import pytest
 from harness.cell import pipeline
 from harness.cell.build import Shared
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 
 CHUNKS = [
     "Green tea is steeped for two minutes in water of 75 degrees.",

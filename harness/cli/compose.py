@@ -18,8 +18,8 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
+from harness.cli.command import Words, check_flags, quote
 from harness.cli.hydra_errors import closest, explained, known_keys
-from harness.cli.words import Words, check_flags, quote
 from harness.errors import SettingError, switch, whole
 from harness.paths import conf_folder, register_resolvers
 

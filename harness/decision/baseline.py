@@ -12,9 +12,9 @@ import numpy as np
 import yaml
 
 from harness.cli import compose
+from harness.cli.command import Words
 from harness.cli.compose import Composed
 from harness.cli.hydra_errors import closest
-from harness.cli.words import Words
 from harness.errors import InputError, SettingError
 from harness.records import FloatArray
 from harness.results.finished import FinishedSweep

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,14 @@ COSTS = ("context_tokens", "query_ms", "index_mb")
 LIMITS = ("context_tokens", "query_ms", "index_mb", "truncated_evidence")
 
 
+class Selection(NamedTuple):
+    """The cells that meet all limits in numbers, the verdict on them, and the one to take."""
+
+    compared: Compared
+    verdict: Verdict
+    choice: ChosenCell
+
+
 @dataclass(frozen=True)
 class Decision:
     """The decision about a sweep, and what it rests on.
@@ -29,7 +37,7 @@ class Decision:
     - ``metric``: what decides; ``post_hoc``: it is not the metric recorded with the sweep.
     - ``k``: the cut-off of each cell.
     - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``.
-    - ``compared``, ``verdict``, ``choice``: of the cells that meet the limits; None when no cell does.
+    - ``selection``: among the cells that meet the limits; None when no cell does.
     - ``is_measured``: latencies were measured for this decision.
     - ``to_baseline``: these cells minus the baseline; ``change``: whether the choice should replace it.
     """
@@ -41,9 +49,7 @@ class Decision:
     limits: Mapping[str, float]
     costs: Mapping[str, Mapping[str, float]]
     misses: Misses
-    compared: Compared | None = None
-    verdict: Verdict | None = None
-    choice: ChosenCell | None = None
+    selection: Selection | None = None
     is_measured: bool = False
     notes: Sequence[str] = field(default_factory=tuple)
     baseline: Baseline | None = None
@@ -52,22 +58,14 @@ class Decision:
 
     def to_json(self) -> dict[str, Any]:
         """The decision in plain values: verdict, choice, costs, constraints and the cells that miss them."""
-        verdict, choice = self.verdict, self.choice
+        found = self.selection
         return {
             "sweep": self.sweep.name,
             "run_id": self.sweep.run_id,
             "metric": self.metric,
             "post_hoc": self.post_hoc,
-            **(verdict.to_json() if verdict else {"decided": False, "winner": None}),
-            "choice": None
-            if choice is None
-            else {
-                "name": choice.name,
-                "chosen_on": choice.reason,
-                "best_observed": choice.best,
-                "saves": choice.saved if choice.reason == "cheaper" else None,
-                "required_sample_size_for_cheaper": choice.required_sample_size,
-            },
+            **(found.verdict.to_json() if found else {"decided": False, "winner": None}),
+            "choice": found.choice.to_json() if found else None,
             "limits": dict(self.limits),
             "misses": {name: dict(over) for name, over in self.misses.of_cell.items()},
             "nearest": self.misses.nearest,
@@ -109,23 +107,16 @@ def decide(
         return decision
     numbers = compared(sweep, chosen, feasible, _own_k(decision))
     verdict = judge(numbers.outcomes, margin)
-    decision = replace(decision, compared=numbers, verdict=verdict)
     if measure and "query_ms" in order and not decision.is_measured:
         decision = _measured(decision, _between(verdict, decision.costs, order))
-    decision = replace(decision, choice=choose(verdict, decision.costs, order, margin))
-    return decision if against is None else _against(decision, against, order, margin)
-
-
-def _against(decision: Decision, word: str, order: Sequence[str], margin: float) -> Decision:
-    """The decision with every cell's difference to the baseline."""
-    numbers, choice = decision.compared, decision.choice
-    if numbers is None or choice is None:
+    choice = choose(verdict, decision.costs, order, margin)
+    decision = replace(decision, selection=Selection(numbers, verdict, choice))
+    if against is None:
         return decision
-    base = baseline(word, decision.sweep, numbers, decision.metric, _own_k(decision), decision.costs)
+    base = baseline(against, sweep, numbers, chosen, _own_k(decision), decision.costs)
     to_baseline = differences(base, numbers)
-    if choice.name == base.name:
-        change: ChangeReason = "keep"
-    else:
+    change: ChangeReason = "keep"
+    if choice.name != base.name:
         own = decision.costs[choice.name]
         change = worth_changing(to_baseline[choice.name], own, base.costs, order, margin)
     return replace(decision, baseline=base, to_baseline=to_baseline, change=change)

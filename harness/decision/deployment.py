@@ -21,7 +21,7 @@ from harness.cell.settings import cut_offs, new, uses
 from harness.chunker import columns
 from harness.chunker.context import with_context
 from harness.cli import compose
-from harness.cli.words import Words
+from harness.cli.command import Words
 from harness.errors import InputError, SettingError
 from harness.records import Chunks, Document
 from harness.results.finished import FinishedCell

@@ -15,8 +15,8 @@ from harness.cell.build import Shared
 from harness.cell.settings import cut_offs
 from harness.cli.compose import check_plain_settings
 from harness.decision.baseline import Production
-from harness.decision.decide import Decision
-from harness.errors import InputError, SettingError
+from harness.decision.decide import Decision, Selection
+from harness.errors import InputError
 from harness.files.journal import Journal
 from harness.results.cells import SCHEMA, about_questions
 from harness.results.scores import scored_under
@@ -106,15 +106,13 @@ def _scored(config: DictConfig, primary: str) -> tuple[dict[str, float], int]:
     return scores, made.inputs.labels.lost_evidence
 
 
-def confirm(decision: Decision, file: Path) -> Confirmation:
+def confirm(decision: Decision, selection: Selection, file: Path) -> Confirmation:
     """Scores the choice on the held-out questions in ``file``, and counts the look in ``FILE.looks.jsonl``.
 
     Raises ``InputError`` for fewer than 200 questions, or for questions of the sweep.
     """
-    if decision.choice is None or decision.compared is None:
-        raise SettingError("No configuration was chosen, so none can be confirmed.", key="confirm.file")
-    cell = decision.sweep.cell(decision.choice.name)
-    metric = decision.compared.metrics[cell.name]
+    cell = decision.sweep.cell(selection.choice.name)
+    metric = selection.compared.metrics[cell.name]
     config = OmegaConf.create(dict(cell.content["config"]))
     OmegaConf.update(config, "golden.path", str(file))
     made = Shared().components(config)
@@ -124,7 +122,7 @@ def confirm(decision: Decision, file: Path) -> Confirmation:
             f"{file} has {len(labels.questions)} questions that can be scored; at least {FEWEST} are needed.",
             path=file,
         )
-    seen = set(decision.compared.question_ids)
+    seen = set(selection.compared.question_ids)
     if "question" in cell.questions:
         seen |= set(cell.questions["question"].astype(str))
     again = [q for q in labels.questions if q.text in seen or q.question_id in seen]

@@ -17,7 +17,6 @@ from omegaconf import OmegaConf
 
 from harness.cell import pipeline
 from harness.cell.build import Components, Shared
-from harness.records import FloatArray
 
 QUERIES = 50
 _WARM_UP = 3
@@ -28,23 +27,16 @@ _AT_ONCE = 8
 def query_ms_p95(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """The 95th percentile of each cell in milliseconds; ``configs``: cell name to its whole configuration.
 
+    Cells are measured in a process of its own, on one core, with the first 50 questions.
     Raises ``HarnessError`` for documents or models that are not on this machine.
     """
     names = list(configs)
     found: dict[str, float] = {}
     for first in range(0, len(names), _AT_ONCE):
-        times = query_ms({name: configs[name] for name in names[first : first + _AT_ONCE]})
-        found |= {name: float(np.percentile(taken, 95)) for name, taken in times.items()}
+        some = {name: dict(configs[name]) for name in names[first : first + _AT_ONCE]}
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_on_one_core) as pool:
+            found |= pool.submit(_measured, some).result()
     return found
-
-
-def query_ms(configs: Mapping[str, Mapping[str, Any]], queries: int = QUERIES) -> dict[str, FloatArray]:
-    """Milliseconds of each of the first ``queries`` questions in each cell: name to float64 (queries,).
-
-    It runs in a process of its own, on one core.
-    """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_on_one_core) as pool:
-        return pool.submit(_measured, dict(configs), queries).result()
 
 
 def _on_one_core() -> None:
@@ -54,13 +46,13 @@ def _on_one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def _measured(configs: Mapping[str, Mapping[str, Any]], queries: int) -> dict[str, FloatArray]:
+def _measured(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     shared = Shared()
     ready = {name: shared.components(OmegaConf.create(dict(config))) for name, config in configs.items()}
     for cell in ready.values():
         pipeline.prepare(cell)
     questions = next(iter(ready.values())).inputs.labels.questions
-    texts = [question.text for question in questions[:queries]]
+    texts = [question.text for question in questions[:QUERIES]]
     for made in ready.values():
         for text in texts[:_WARM_UP]:
             _timed(made, text)
@@ -68,7 +60,7 @@ def _measured(configs: Mapping[str, Mapping[str, Any]], queries: int) -> dict[st
     for text in texts:
         for name, made in ready.items():
             taken[name].append(_timed(made, text))
-    return {name: np.array(times) for name, times in taken.items()}
+    return {name: float(np.percentile(times, 95)) for name, times in taken.items()}
 
 
 def _timed(cell: Components, text: str) -> float:

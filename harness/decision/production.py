@@ -21,9 +21,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness import __version__
 from harness.cli import compose
-from harness.cli.words import Words, quote
+from harness.cli.command import Words, quote
 from harness.decision.baseline import scores_file
-from harness.decision.decide import Decision
+from harness.decision.decide import Decision, Selection
 from harness.errors import StoreError
 from harness.files.atomic import write_json, write_text
 from harness.records import UNUSED
@@ -54,12 +54,10 @@ def write_decision(path: Path, decision: Decision) -> Path:
     return file
 
 
-def write(path: Path, decision: Decision) -> list[Path]:
+def write(path: Path, decision: Decision, selection: Selection) -> list[Path]:
     """Writes the chosen configuration and its scores into a folder that exists; gives their paths."""
-    numbers, choice = decision.compared, decision.choice
-    if numbers is None or choice is None:
-        return []
-    cell, recorded = decision.sweep.cell(choice.name), _recorded(decision)
+    numbers = selection.compared
+    cell, recorded = decision.sweep.cell(selection.choice.name), _recorded(decision, selection)
     settings = _settings(cell.content["config"], cell.params, recorded["primary"], recorded["k"])
     parts = (settings, {"recorded": _rounded(recorded)}, {"provenance": _provenance(decision, cell)})
     head = _HEAD.format(*(shlex.quote(str(part)) for part in (path.absolute().parent, path.stem, path)))
@@ -76,21 +74,18 @@ def write(path: Path, decision: Decision) -> list[Path]:
     return [path, scores_file(path)]
 
 
-def _recorded(decision: Decision) -> dict[str, Any]:
+def _recorded(decision: Decision, selection: Selection) -> dict[str, Any]:
     """The figures of the chosen cell."""
-    verdict, numbers, choice = decision.verdict, decision.compared, decision.choice
-    if verdict is None or numbers is None or choice is None:
-        return {}
-    cell = decision.sweep.cell(choice.name)
-    standing = next(s for s in verdict.standings if s.name == cell.name)
-    metric = numbers.metrics[cell.name]
+    cell = decision.sweep.cell(selection.choice.name)
+    standing = next(s for s in selection.verdict.standings if s.name == cell.name)
+    metric = selection.compared.metrics[cell.name]
     return {
         "primary": metric,
         "k": decision.k[cell.name],
         "score": cell.metric(metric),
         "interval_95": [standing.mean.lo, standing.mean.hi],
         "verdict": standing.status,
-        "questions": verdict.questions,
+        "questions": selection.verdict.questions,
         "costs": dict(decision.costs[cell.name]),
         "metrics": dict(cell.content["metrics"]),
         "health": dict(cell.content["health"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.cli.run import run_command
+from harness.cli.command import run_command
 from harness.questions.importing.run import run
 
 _STOPPED = "Stopped. The golden set is whole; the same command adds what is missing."

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import compose
+from harness.cli.command import Words, run_command
 from harness.cli.compose import check_plain_settings
-from harness.cli.run import run_command
 from harness.cli.say import say_all
-from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.files.journal import Journal
 from harness.questions.generate.ledger import ledgers_at

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from harness.cli.run import run_command
+from harness.cli.command import run_command
 from harness.questions.generate.run import run
 
 _STOPPED = "Stopped. All answers so far are cached; the same command continues from here."

@@ -1,16 +1,21 @@
-"""A finished sweep as it was tracked, and the same as tables for other programs."""
+"""Finished sweeps: what their cells hold, and where they are: a folder below ``outputs/`` with ``sweep.json``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import StoreError
+from harness.cli.hydra_errors import closest
+from harness.errors import SettingError, StoreError
+from harness.files.atomic import read_json
+from harness.paths import root
+
+SWEEP = "sweep.json"
 
 
 @dataclass(frozen=True)
@@ -83,67 +88,100 @@ class FinishedSweep:
         return found
 
 
-def write_tables(sweep: FinishedSweep, path: Path, kind: str) -> list[Path]:
-    """Writes the table of cells to ``path`` and the questions beside it; ``kind``: csv or parquet."""
-    from pyarrow import csv, parquet
+class Collected(NamedTuple):
+    """Finished cells, best first; failed cells with their error; the folder of each finished cell."""
 
-    write = csv.write_csv if kind == "csv" else parquet.write_table
-    other = path.with_name(f"{path.stem}-questions{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(table(sweep), path)
-        write(per_question(sweep), other)
-    except OSError as error:
-        raise StoreError(
-            f"{path} can't be written: {error}. Choose another file with output=FILE.", where=path
-        ) from error
-    return [path, other]
+    contents: list[dict[str, Any]]
+    failures: list[dict[str, str]]
+    folders: dict[str, Path]
 
 
-def table(sweep: FinishedSweep) -> Any:
-    """A ``pyarrow.Table``, one row per cell, best first; failed cells come last, with their ``error``.
+def folder_meant(word: str) -> Path | None:
+    """The folder of a sweep if ``word`` is a path to it or to a cell, from here or from ``outputs/``."""
+    for place in (Path(word), outputs() / word):
+        for folder in (place, place.parent):
+            if word.strip("./") and place.is_dir() and (folder / SWEEP).is_file():
+                return folder.resolve()
+    if "/" in word and Path(word).is_absolute():
+        raise SettingError(f"sweep={word}: the folder has no {SWEEP}, so it is not a sweep.", key="sweep")
+    return None
 
-    Columns: ``cell``, ``run_id``, ``error``, the settings as text, every metric, figure of health and timing
-    by its flat name (null where a cell has none), and the digests of corpus, golden set and tokenizer.
+
+def recorded_in(word: str) -> Path:
+    """The folder of the newest sweep that has ended (``latest``), or of the one called ``word``.
+
+    Raises ``StoreError`` when there is none, ``SettingError`` for an unknown name.
     """
-    import pyarrow as pa
-
-    rows: list[dict[str, Any]] = []
-    for cell in sweep.cells:
-        content = cell.content
-        figures = content["metrics"] | content["health"] | content["timing"]
-        digests = {key: content[key] for key in ("corpus_digest", "golden_digest", "tokenizer_digest")}
-        named = {"cell": cell.name, "run_id": cell.run_id, "error": None}
-        rows.append(
-            named | {key: str(value) for key, value in cell.params.items()} | _numbers(figures) | digests
+    sweeps = {file.parent: read_json(file) for file in sorted(outputs().glob(f"*/*/{SWEEP}"), reverse=True)}
+    if not sweeps:
+        raise StoreError(
+            f"There is no sweep in {outputs()} yet. Run one first: "
+            "python -m harness -m model=minilm,wordllama chunk=256,512",
+            where=outputs(),
         )
-    rows += [{"cell": failure["name"], "run_id": "", "error": failure["error"]} for failure in sweep.failures]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: [row.get(name) for row in rows] for name in names})
+    if word == "latest":
+        ended = [folder for folder, about in sweeps.items() if about.get("ended")]
+        return ended[0] if ended else next(iter(sweeps))
+    named = [folder for folder, about in sweeps.items() if about["name"] == word]
+    if len(named) == 1:
+        return named[0]
+    raise _unclear(word, sweeps, named)
 
 
-def per_question(sweep: FinishedSweep) -> Any:
-    """A ``pyarrow.Table`` per cell and question: ``cell``, axes, columns of ``questions.parquet``."""
-    import pyarrow as pa
-
-    axes = [axis.lstrip("+") for axis in sweep.axes]
-    tables = []
-    for cell in sweep.cells:
-        rows = len(cell.questions["question_id"])
-        named = {
-            "cell": cell.name,
-            **{axis: cell.params[axis] for axis in axes if axis not in cell.questions},
-        }
-        columns = {name: pa.array([value] * rows, pa.string()) for name, value in named.items()}
-        for name, values in cell.questions.items():
-            if values.dtype.kind == "f":
-                columns[name] = pa.array(values, from_pandas=True)
-            else:
-                columns[name] = pa.array(values.astype(object), pa.string())
-        tables.append(pa.table(columns))
-    return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+def outputs() -> Path:
+    """Where the folders of sweeps are."""
+    return root() / "outputs"
 
 
-def _numbers(figures: dict[str, float]) -> dict[str, float | None]:
-    """Undefined values as nulls, because not every program reads nan in a csv file."""
-    return {name: float(value) if np.isfinite(value) else None for name, value in figures.items()}
+def _unclear(word: str, sweeps: dict[Path, dict[str, Any]], named: list[Path]) -> SettingError:
+    if named:
+        some = ", ".join(str(folder.relative_to(outputs())) for folder in named[:5])
+        return SettingError(
+            f"sweep={word}: {len(named)} sweeps have that name: {some}. Give the folder.", key="sweep"
+        )
+    names = [str(about["name"]) for about in sweeps.values()]
+    hint = closest(word, names) or f" The newest is '{names[0]}'."
+    return SettingError(f"sweep={word}: {outputs()} has no sweep of that name.{hint}", key="sweep")
+
+
+def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Collected:
+    """The cells below ``folder``, best first; failures in the order of ``names``.
+
+    Equal scores are ordered by the tokens of ``k`` rows, then by name. A cell without a file (its process was killed)
+    counts as failed.
+    """
+    files = {file: _finished(file) for file in folder.glob("*/result.json")}
+    contents = list(files.values())
+    failures = [
+        {key: str(found[key]) for key in ("name", "error")}
+        for found in map(read_json, folder.glob("*/failure.json"))
+    ]
+    seen = {content["name"] for content in [*contents, *failures]}
+    failures += [
+        {"name": name, "error": "It left no result: its process ended."} for name in names if name not in seen
+    ]
+    failures += [
+        {"name": found["name"], "error": f"scored, but not tracked: {found['error']}"}
+        for found in map(read_json, folder.glob("*/untracked.json"))
+    ]
+    failures.sort(
+        key=lambda failure: names.index(failure["name"]) if failure["name"] in names else len(names)
+    )
+    # Cells with equal means are ordered by cost, as in the verdict.
+    contents.sort(
+        key=lambda content: (
+            -round(content["metrics"][primary], 12),
+            content["metrics"].get(f"context_tokens_at_{k}", 0.0),
+            content["name"],
+        )
+    )
+    return Collected(contents, failures, {content["name"]: file.parent for file, content in files.items()})
+
+
+def _finished(file: Path) -> dict[str, Any]:
+    """A finished cell, with the seconds that tracking it took where it was tracked."""
+    content = read_json(file)
+    run = file.with_name("run.json")
+    if run.is_file():
+        content["timing"]["track_seconds"] = read_json(run)["track_seconds"]
+    return content

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,19 @@ from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.results.cells import SCHEMA
-from harness.results.finished import FinishedCell, FinishedSweep
-from harness.results.folders import SWEEP, Collected, collected, folder_meant, recorded_in
+from harness.results.finished import (
+    SWEEP,
+    Collected,
+    FinishedCell,
+    FinishedSweep,
+    collected,
+    folder_meant,
+    recorded_in,
+)
 from harness.results.scores import comparable
 from harness.results.snippets import read_excerpts
 from harness.tracker import FoundSweep
 
-COST = "context_tokens"
 FETCHED = "sweeps"
 # Columns of questions.parquet that are read as fixed-width text; other text may be long.
 _WORDS = {"question_id", "kind", "source", "cluster", "cause"}
@@ -83,7 +88,10 @@ def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, Finishe
 def read_folder(
     folder: Path, found: FoundSweep | None = None, cells: Collected | None = None
 ) -> FinishedSweep:
-    """The sweep in ``folder``; ``found``: where it is tracked, of a sweep that has ended; ``cells``: its cells."""
+    """The sweep in ``folder``.
+
+    ``found``: where it is tracked, of a sweep that has ended. ``cells``: its cells.
+    """
     about = _about(folder)
     if found is None and about["ended"] is None:
         done = len(list(folder.glob("*/result.json")))
@@ -93,7 +101,7 @@ def read_folder(
             where=folder,
         )
     names = [cell["name"] for cell in about["cells"]]
-    read = cells or collected(folder, names, about["primary"], f"{COST}_at_{about['k']}")
+    read = cells or collected(folder, names, about["primary"], about["k"])
     contents, failures, folders = read.contents, list(read.failures), read.folders
     colors = {cell["name"]: cell["color"] for cell in about["cells"]}
     finished_cells = []
@@ -106,9 +114,12 @@ def read_folder(
     compared, others = comparable(finished_cells)
     # A cell that was scored and not tracked has all its results.
     scored = {cell.name for cell in compared}
-    failures = [_named(failure) for failure in (*failures, *others) if failure["name"] not in scored]
+    failures = [failure for failure in (*failures, *others) if failure["name"] not in scored]
     if not compared:
-        raise _nothing(about["name"], failures)
+        first = f" For instance {failures[0]['name']}: {failures[0]['error']}" if failures else ""
+        raise StoreError(
+            f"No cell of the sweep '{about['name']}' can be compared; {len(failures)} failed.{first}"
+        )
     try:
         texts, evidence = read_excerpts(folder)
     except (OSError, ValueError, KeyError) as error:
@@ -183,16 +194,5 @@ def _is_of(folder: Path, run_id: str) -> bool:
         return False
 
 
-def _named(failure: Mapping[str, Any]) -> dict[str, str]:
-    return {"name": str(failure["name"]), "error": str(failure["error"])}
-
-
-def _nothing(name: str, failures: Sequence[Mapping[str, str]]) -> StoreError:
-    first = f" For instance {failures[0]['name']}: {failures[0]['error']}" if failures else ""
-    return StoreError(f"No cell of the sweep '{name}' can be compared; {len(failures)} failed.{first}")
-
-
 def _cells(sweep: FinishedSweep) -> str:
-    return (
-        "Its cells: " + json.dumps([cell.name for cell in sweep.cells[:12]], ensure_ascii=False)[1:-1] + "."
-    )
+    return f"Its cells: {', '.join(cell.name for cell in sweep.cells[:12])}."

@@ -10,7 +10,7 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +25,6 @@ LONGEST = 3000
 MOST_BYTES = 5_000_000
 # Text of this kind packs to about a third; more than this is not even tried.
 _PACKS_AT_BEST = 8
-
-
-class Spans(NamedTuple):
-    """Spans of documents: int64 (spans,) each; ``doc`` is a position in the sequence of documents."""
-
-    doc: IntArray
-    start: IntArray
-    end: IntArray
 
 
 def write_excerpts(
@@ -83,50 +75,64 @@ def text_at(pieces: Mapping[str, Sequence[tuple[int, str]]], doc_id: str, start:
     return None
 
 
-def merged(spans: Spans, lengths: IntArray, around: int) -> Spans:
-    """The spans widened by ``around`` characters within their documents; overlapping ones are joined."""
-    order = np.lexsort((spans.start, spans.doc))
-    doc = spans.doc[order]
-    start = np.maximum(spans.start[order] - around, 0)
-    end = np.minimum(spans.end[order] + around, lengths[doc])
-    if not len(doc):
-        return Spans(doc, start, end)
-    # All documents in one line with a gap between them: one running maximum serves them all.
-    base = np.concatenate([[0], np.cumsum(lengths + 1)])[doc]
-    reached = np.maximum.accumulate(base + end)
-    first = np.concatenate([[True], (base + start)[1:] > reached[:-1]])
-    last = np.concatenate([np.flatnonzero(first)[1:] - 1, [len(doc) - 1]])
-    return Spans(doc[first], start[first], reached[last] - base[first])
+def merged(spans: IntArray) -> IntArray:
+    """The union of spans as int64 (spans, 3), sorted; spans that touch are joined."""
+    if not len(spans):
+        return spans.reshape(0, 3)
+    order = np.lexsort((spans[:, 1], spans[:, 0]))
+    doc, start, end = spans[order].T
+    # Documents are laid end to end, a gap between them, so that one running maximum serves all.
+    stride = int(end.max()) + 2
+    reach = np.maximum.accumulate(doc * stride + end)
+    first = np.concatenate(([True], doc[1:] * stride + start[1:] > reach[:-1]))
+    last = np.concatenate((np.flatnonzero(first)[1:] - 1, [len(doc) - 1]))
+    return np.stack([doc[first], start[first], reach[last] - doc[last] * stride], axis=1)
 
 
-def _fitting(documents: Sequence[Document], evidence: Spans, folder: Path, k: int) -> bytes:
+def clipped(spans: IntArray) -> IntArray:
+    """Spans without what lies beyond their first ``LONGEST`` characters."""
+    short = spans.copy()
+    short[:, 2] = np.minimum(spans[:, 2], spans[:, 1] + LONGEST)
+    return short
+
+
+def widened(spans: IntArray, lengths: IntArray | None = None) -> IntArray:
+    """Spans, cut as in ``clipped``, with what stands around them; ``lengths``: of the documents."""
+    wide = clipped(spans)
+    wide[:, 1] = np.maximum(wide[:, 1] - AROUND, 0)
+    wide[:, 2] += AROUND
+    if lengths is not None:
+        wide[:, 2] = np.minimum(wide[:, 2], lengths[wide[:, 0]])
+    return wide
+
+
+def _fitting(documents: Sequence[Document], evidence: IntArray, folder: Path, k: int) -> bytes:
     """The evidence with as many rows of each ranking as fit, else as much of the evidence as fits."""
     lengths = np.array([len(document.text) for document in documents], np.int64)
     rankings = sorted(folder.glob("*/rankings.npz"))
     for rows in dict.fromkeys((k, k // 2, 1, 0)):
-        shown = _joined([evidence, *(_returned(file, rows, len(documents)) for file in rankings)])
+        shown = np.concatenate([evidence, *(_returned(file, rows, len(documents)) for file in rankings)])
         said = (
             f"Only the first {rows} of {k} rows of each ranking are here; the limit is {MOST_BYTES:,} bytes."
         )
-        content = _packed(documents, merged(_cut(shown), lengths, AROUND), said if rows < k else "")
+        content = _packed(documents, merged(widened(shown, lengths)), said if rows < k else "")
         if content is not None:
             return content
-    count = len(evidence.doc)
+    count = len(evidence)
     said = f"Only the first of {count:,} evidence spans are here; the limit is {MOST_BYTES:,} bytes."
     for halvings in range(1, count.bit_length() + 1):
-        some = Spans(*(column[: count >> halvings] for column in evidence))
-        content = _packed(documents, merged(_cut(some), lengths, AROUND), said)
+        content = _packed(documents, merged(widened(evidence[: count >> halvings], lengths)), said)
         if content is not None:
             return content
     return _compressed({}, said)
 
 
-def _packed(documents: Sequence[Document], shown: Spans, left_out: str) -> bytes | None:
+def _packed(documents: Sequence[Document], shown: IntArray, left_out: str) -> bytes | None:
     """The file's bytes, or None when they would be too many."""
-    if int(np.sum(shown.end - shown.start)) > _PACKS_AT_BEST * MOST_BYTES:
+    if int(np.sum(shown[:, 2] - shown[:, 1])) > _PACKS_AT_BEST * MOST_BYTES:
         return None
     pieces: dict[str, list[tuple[int, str]]] = {}
-    for doc, start, end in zip(*(column.tolist() for column in shown), strict=True):
+    for doc, start, end in shown.tolist():
         document = documents[doc]
         pieces.setdefault(document.doc_id, []).append((start, document.text[start:end]))
     content = _compressed(pieces, left_out)
@@ -139,9 +145,9 @@ def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]], left_out: str) 
     return gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
 
 
-def _returned(file: Path, rows: int, documents: int) -> Spans:
+def _returned(file: Path, rows: int, documents: int) -> IntArray:
     """The first ``rows`` rows of every question of a cell; rows outside the ``documents`` are left out."""
-    parts = []
+    parts = [np.zeros((0, 3), np.int64)]
     with np.load(file, allow_pickle=False) as archive:
         for kind in ("span", "document"):
             if f"{kind}_doc" not in archive:
@@ -150,11 +156,11 @@ def _returned(file: Path, rows: int, documents: int) -> Spans:
                 archive[f"{kind}_{name}"][:, :rows].astype(np.int64) for name in ("doc", "start", "end")
             ]
             there = (columns[0] >= 0) & (columns[0] < documents)
-            parts.append(Spans(*(column[there] for column in columns)))
-    return _joined(parts)
+            parts.append(np.stack([column[there] for column in columns], axis=1))
+    return np.concatenate(parts)
 
 
-def _labelled(documents: Sequence[Document], questions: Sequence[Question]) -> Spans:
+def _labelled(documents: Sequence[Document], questions: Sequence[Question]) -> IntArray:
     """All evidence spans in the documents, in the order of the questions."""
     positions = {document.doc_id: i for i, document in enumerate(documents)}
     spans = []
@@ -164,16 +170,7 @@ def _labelled(documents: Sequence[Document], questions: Sequence[Question]) -> S
             if position is not None:
                 end = len(documents[position].text) if place.end is None else place.end
                 spans.append((position, place.start or 0, end))
-    return Spans(*np.array(spans, np.int64).reshape(-1, 3).T)
-
-
-def _joined(parts: Sequence[Spans]) -> Spans:
-    nothing = Spans(*(np.zeros(0, np.int64) for _ in Spans._fields))
-    return Spans(*(np.concatenate(column) for column in zip(nothing, *parts, strict=True)))
-
-
-def _cut(spans: Spans) -> Spans:
-    return spans._replace(end=np.minimum(spans.end, spans.start + LONGEST))
+    return np.array(spans, np.int64).reshape(-1, 3)
 
 
 def _line(question: Question) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.decision.findings import found_out
 from harness.errors import HarnessError
-from harness.results.folders import Collected
+from harness.results.finished import Collected
 from harness.results.load import read_folder
 from harness.tracker import CellVerdict
 from harness.verdict import Verdict

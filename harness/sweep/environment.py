@@ -17,7 +17,7 @@ from harness import __version__
 from harness.cell.build import Shared
 from harness.cell.settings import new
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 from harness.errors import HarnessError, StoreError
 from harness.files.atomic import write_json
 from harness.files.hub import unreachable

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from harness.cell.settings import unused_by
 from harness.cli import compose
+from harness.cli.command import Words, take_apart
 from harness.cli.compose import Composed
-from harness.cli.words import Words, take_apart
 from harness.errors import SettingError
 from harness.records import UNUSED
 

@@ -20,9 +20,8 @@ from typing import Any
 from omegaconf import DictConfig
 
 from harness import __version__
-from harness.cli.run import sweep_help
+from harness.cli.command import Words, quote, sweep_help, take_apart
 from harness.cli.say import complain, prepare, say, say_all, wrapped
-from harness.cli.words import Words, quote, take_apart
 from harness.errors import HarnessError
 from harness.paths import conf_folder, register_resolvers
 

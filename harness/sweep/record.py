@@ -19,19 +19,17 @@ from harness.cli.say import say, say_all
 from harness.errors import StoreError
 from harness.files.atomic import read_json, write_json, write_text
 from harness.results.cells import SCHEMA
-from harness.results.folders import SWEEP, collected
+from harness.results.finished import SWEEP, collected
 from harness.results.snippets import write_excerpts
 from harness.sweep.check import Sweep
 from harness.sweep.conclude import Conclusion, concluded
 from harness.sweep.environment import provenance
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
-from harness.view.charts import write_charts
 from harness.view.colors import colors_of
 from harness.view.formats import columns
 from harness.view.leaderboard import leaderboard
-
-COST = "context_tokens"
+from harness.view.report.page import write_charts
 
 
 def record(sweep: Sweep) -> SweepRecord:
@@ -117,7 +115,7 @@ def mark_ended(sweep: Sweep) -> None:
 
 def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     """Prints the table, finishes the parent run with charts and leaderboard; gives the exit code."""
-    cells = collected(sweep.folder, sweep.names(), sweep.primary, f"{COST}_at_{sweep.k}")
+    cells = collected(sweep.folder, sweep.names(), sweep.primary, sweep.k)
     mark_ended(sweep)
     excerpts = _excerpts(sweep)
     shown = concluded(sweep.folder, cells)
@@ -157,7 +155,7 @@ def _summary(
     note, text = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
-    charts = write_charts(cells, sweep.axes, sweep.primary, sweep.folder / "figures")
+    charts = write_charts(cells, sweep.folder / "figures")
     report = [shown.report] if shown.report else []
     names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
     names += ["tags.verdict"] if shown.verdicts else []
@@ -168,7 +166,7 @@ def _summary(
         note=note,
         files=[board, *charts, sweep.folder / SWEEP, *excerpts, *report],
         columns=names,
-        cost=f"{COST}_at_{sweep.k}",
+        cost=f"context_tokens_at_{sweep.k}",
         failed=len(failures),
         metrics={sweep.primary: contents[0]["metrics"][sweep.primary]} if contents else {},
         verdicts=shown.verdicts,

@@ -9,9 +9,8 @@ import numpy as np
 
 from harness.records import Float32Array, FloatArray
 from harness.verdict import BoolArray
-from harness.verdict.clusters import RESAMPLES, seed_of, sign_flips
+from harness.verdict.clusters import LOOKS, RESAMPLES, exact_p, holm, seed_of, sign_flips, step_down
 from harness.verdict.power import LEVEL
-from harness.verdict.sign_tests import LOOKS, exact_p, holm, step_down
 from harness.verdict.simultaneous import SPARSE, inverted, least_critical, with_allowance
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from harness.verdict import Interval, Standing, Verdict
 
@@ -30,6 +30,16 @@ class ChosenCell:
     saved: str | None = None
     cheaper_not_ruled_out: str | None = None
     required_sample_size: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The choice in plain values."""
+        return {
+            "name": self.name,
+            "chosen_on": self.reason,
+            "best_observed": self.best,
+            "saves": self.saved if self.reason == "cheaper" else None,
+            "required_sample_size_for_cheaper": self.required_sample_size,
+        }
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.decision.decide import Decision
-from harness.decision.gate import Confirmation
+from harness.decision.decide import Decision, Selection
 from harness.verdict import Standing
 from harness.view.formats import (
     counted,
@@ -17,7 +16,6 @@ from harness.view.formats import (
     point_limits,
     points,
     short,
-    status_text,
 )
 from harness.view.table import Head, TextTable
 from harness.view.verdict_words import verdict_words
@@ -40,7 +38,8 @@ _COSTS = {
 def headline(decision: Decision) -> str:
     """The sweep, what decides, and the number of questions."""
     sweep = decision.sweep
-    count = decision.verdict.questions if decision.verdict else len(sweep.cells[0].questions["question_id"])
+    found = decision.selection
+    count = found.verdict.questions if found else len(sweep.cells[0].questions["question_id"])
     post_hoc = " (post hoc: chosen after seeing the results)" if decision.post_hoc else ""
     return f"{sweep.name}; {decision.metric}{post_hoc} over {count:,} questions decides"
 
@@ -51,8 +50,9 @@ def table(decision: Decision) -> list[str]:
     Cells that miss a constraint stand last. Where the line has no room, intervals are left out; names and
     costs stay.
     """
-    taken = decision.choice.name if decision.choice else None
-    standings = {s.name: s for s in decision.verdict.standings} if decision.verdict else {}
+    found = decision.selection
+    taken = found.choice.name if found else None
+    standings = {s.name: s for s in found.verdict.standings} if found else {}
     outside = [cell.name for cell in decision.sweep.cells if cell.name not in standings]
     heads = [
         Head("", left=True),
@@ -75,26 +75,18 @@ def table(decision: Decision) -> list[str]:
 
 def reasons(decision: Decision) -> list[str]:
     """Three sentences or so: what the sweep shows, why this cell, and what would justify a cheaper one."""
-    if decision.choice is None or decision.verdict is None:
+    found = decision.selection
+    if found is None:
         return [_none_meets(decision)]
-    said = verdict_words(decision.verdict, decision.sweep, primary=decision.metric)
+    said = verdict_words(found.verdict, decision.sweep, primary=decision.metric)
     return [
         said.headline,
-        _why(decision),
-        *_today(decision),
-        *_costs_less(decision),
+        _why(decision, found),
+        *_today(decision, found),
+        *_costs_less(decision, found),
         *said.caveats,
         *decision.notes,
     ]
-
-
-def confirmed(found: Confirmation) -> str:
-    """What the choice scores on questions that nothing was chosen by."""
-    score = f"{short(found.metric)} {found.score.value:.3f}{in_brackets(limits(found.score))}"
-    look = "This was the first look at them."
-    if found.looks > 1:
-        look = f"This was look number {found.looks} at them: each further look makes them less of a test."
-    return f"On {counted(found.questions, 'held-out question')}, it scores {score}. {look}"
 
 
 def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[str, str, str]:
@@ -102,8 +94,7 @@ def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[s
         cell = decision.sweep.cell(name)
         over = ", ".join(f"{key} too high" for key in decision.misses.of_cell[name])
         return f"{cell.metric(decision.metric):.3f}", "", over
-    status = status_text(standing.status)
-    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), status
+    return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status
 
 
 def _to_baseline(decision: Decision, name: str) -> str:
@@ -113,10 +104,10 @@ def _to_baseline(decision: Decision, name: str) -> str:
     return points(difference.value, sign=True).split()[0] + in_brackets(point_limits(difference))
 
 
-def _today(decision: Decision) -> list[str]:
+def _today(decision: Decision, found: Selection) -> list[str]:
     """Whether to change what runs today."""
-    base, choice = decision.baseline, decision.choice
-    if base is None or choice is None:
+    base, choice = decision.baseline, found.choice
+    if base is None:
         return []
     difference = decision.to_baseline.get(choice.name)
     if difference is None:
@@ -125,7 +116,7 @@ def _today(decision: Decision) -> list[str]:
     against = f"Against {base.name}, which runs today, it is"
     if decision.change == "better":
         return [f"{against} shown to be better: {by}."]
-    worse = _not_worse(decision)
+    worse = _not_worse(found)
     if decision.change == "cheaper":
         return [f"{against} cheaper and {worse}: {by}."]
     return [
@@ -135,49 +126,42 @@ def _today(decision: Decision) -> list[str]:
     ]
 
 
-def _not_worse(decision: Decision) -> str:
-    margin = decision.verdict.margin if decision.verdict else 0
-    return f"not worse by more than {points(margin)}"
+def _not_worse(found: Selection) -> str:
+    return f"not worse by more than {points(found.verdict.margin)}"
 
 
-def _why(decision: Decision) -> str:
-    choice, standings = decision.choice, decision.verdict.standings if decision.verdict else ()
-    if choice is None:
-        return ""
+def _why(decision: Decision, found: Selection) -> str:
+    choice = found.choice
     # What is the best here need not be better than what runs.
     take = f"{'Of these cells alone it would be' if decision.change == 'keep' else 'Take'} {choice.name}"
     if choice.reason == "cheaper" and choice.saved:
-        lo = next(s for s in standings if s.name == choice.name).to_best.lo
+        lo = next(s for s in found.verdict.standings if s.name == choice.name).to_best.lo
         at_most = f" ({points(lo)} at most)" if lo is not None else ""
-        saved = _saved(decision, choice.name, choice.saved)
-        return f"{take}: it needs {saved}, and is {_not_worse(decision)} than {choice.best}{at_most}."
+        saved = _saved(decision, choice.name, choice.best, choice.saved)
+        return f"{take}: it needs {saved}, and is {_not_worse(found)} than {choice.best}{at_most}."
     alone = "meets the constraints" if decision.limits else "was compared"
     reasons = {
         "winner": "every other configuration is ruled out, and no cheaper one is shown to come close enough",
         "equal": "the results are the same, and it costs the least",
         "only one": f"no other configuration {alone}",
     }
-    best = f"it is the best observed, and nothing cheaper is shown to be {_not_worse(decision)}"
+    best = f"it is the best observed, and nothing cheaper is shown to be {_not_worse(found)}"
     return f"{take}: {reasons.get(choice.reason, best)}."
 
 
-def _costs_less(decision: Decision) -> list[str]:
-    choice = decision.choice
-    if choice is None or choice.cheaper_not_ruled_out is None or choice.saved is None:
+def _costs_less(decision: Decision, found: Selection) -> list[str]:
+    choice, name = found.choice, found.choice.cheaper_not_ruled_out
+    if name is None or choice.saved is None:
         return []
-    cheaper = (
-        f"{choice.cheaper_not_ruled_out} needs {_saved(decision, choice.cheaper_not_ruled_out, choice.saved)}"
-    )
+    cheaper = f"{name} needs {_saved(decision, name, choice.best, choice.saved)}"
     if choice.required_sample_size is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
-    asked = decision.verdict.questions if decision.verdict else 0
-    more = counted(max(0, choice.required_sample_size - asked), "more question")
+    more = counted(max(0, choice.required_sample_size - found.verdict.questions), "more question")
     return [f"{cheaper}; about {more} would be needed to justify it."]
 
 
-def _saved(decision: Decision, name: str, cost: str) -> str:
+def _saved(decision: Decision, name: str, best: str, cost: str) -> str:
     """``485 instead of 1,013 tokens of context``."""
-    best = decision.choice.best if decision.choice else name
     return f"{decision.costs[name][cost]:,.0f} instead of {decision.costs[best][cost]:,.0f} {UNITS[cost]}"
 
 

@@ -11,8 +11,6 @@ from harness.verdict import Interval
 
 # So many names are written out; of more, the first ones and how many there are besides.
 NAMED = 3
-# Both mean that a cell is in the confidence set of best configurations.
-_STATUS = {"in play": "not ruled out", "not decided": "not ruled out"}
 _FORMS = {
     "context_tokens": ",.0f",
     "chunks": ",.0f",
@@ -31,17 +29,11 @@ _MEANINGS = {
     r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
     r"precision_at_\d+": "relevant rows among the first {n}, divided by {n}",
 }
-NOT_COMPARABLE = "comparable only between cells with the same chunks; never decides here"
 
 
 def short(metric: str) -> str:
     """A metric's name as a heading: ``recall_at_2000_tokens`` is ``recall@2000t``."""
     return re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
-
-
-def status_text(status: str) -> str:
-    """A verdict's status as it is shown: ``winner``, ``not ruled out`` or ``ruled out``."""
-    return _STATUS.get(status, status)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -133,11 +125,11 @@ def meaning(metric: str) -> str:
     return next(known, "see docs/metrics.md").format(n=number[0] if number else "")
 
 
-def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> list[str]:
-    """Each column of the terminal's table in a line."""
-    lines = [f"  {column.title:<13} {meaning(column.metric)}" for column in shown]
+def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> dict[str, str]:
+    """Each column's title and what it means; then those of limits and of the asterisk, where they occur."""
+    explained = {column.title: meaning(column.metric) for column in shown}
     if has_limits:
-        lines.append("  (.123–.456)   95% limits, for more such questions about these documents")
+        explained["(.123–.456)"] = "95% limits, for more such questions about these documents"
     if any(not column.comparable for column in shown):
-        lines.append(f"  * {NOT_COMPARABLE}")
-    return lines
+        explained["*"] = "comparable only between cells with the same chunks; never decides here"
+    return explained

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.formats import NOT_COMPARABLE, MetricColumn, columns, counted, figure, meaning
+from harness.view.formats import MetricColumn, columns, counted, figure, legend
 
 # A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
 NOTE_ROWS, NOTE_COLUMNS = 10, 5
@@ -45,7 +45,8 @@ def leaderboard(
     failed = [f"- **{_plain(f['name'])}**: {_plain(f['error'])}" for f in failures]
     board, note = ["# Leaderboard", first, *said], [first, *said]
     if cells:
-        board += [_table(names, values, shown, primary), _legend(shown)]
+        explained = [f"- {title}: {text}".replace("*", "\\*") for title, text in legend(shown).items()]
+        board += [_table(names, values, shown, primary), "\n".join(explained)]
         note.append(_table(names[:NOTE_ROWS], values, shown[: NOTE_COLUMNS - 1], primary))
     if len(cells) > NOTE_ROWS:
         note.append(f"{len(cells) - NOTE_ROWS} more cells are in the artifact leaderboard.md.")
@@ -64,13 +65,6 @@ def _first_line(
         return f"**No cell finished**; {failed} failed."
     text = f"**{_plain(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {counted(len(names) + failed, 'cell')} failed." if failed else "")
-
-
-def _legend(shown: Sequence[MetricColumn]) -> str:
-    lines = [f"- {_head(column)}: {meaning(column.metric)}" for column in shown]
-    if any(not column.comparable for column in shown):
-        lines.append(f"- \\*: {NOT_COMPARABLE}")
-    return "\n".join(lines)
 
 
 def _table(

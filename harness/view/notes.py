@@ -53,8 +53,8 @@ def rounding(name: str, content: Mapping[str, Any]) -> str | None:
     if not count:
         return None
     return (
-        f"{name}: embeddings are cached as float16. For {count} of {sum(content['questions'].values())} questions, rounding "
-        "may change the first rows; cache_dtype=float32 avoids it."
+        f"{name}: embeddings are cached as float16. For {count} of {sum(content['questions'].values())} "
+        "questions, rounding may change the first rows; cache_dtype=float32 avoids it."
     )
 
 
@@ -123,10 +123,8 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
         kept = any(content["config"]["golden"].get("keep_lost") for content in contents)
-        verb, fate = (
-            "is" if missing == 1 else "are",
-            "counted as missed" if kept else "left out of every score",
-        )
+        verb = "is" if missing == 1 else "are"
+        fate = "counted as missed" if kept else "left out of every score"
         lines.append(
             f"{counted(missing, 'label')} {verb} not found in the documents as written and {verb} {fate}."
         )
@@ -165,11 +163,8 @@ def about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
     sources = sweep.cells[0].questions["source"]
     synthetic = int(np.count_nonzero(sources == "synthetic"))
     if synthetic:
-        share = (
-            "All questions"
-            if synthetic == len(sources)
-            else f"{synthetic:,} of {counted(len(sources), 'question')}"
-        )
+        some = f"{synthetic:,} of {counted(len(sources), 'question')}"
+        share = "All questions" if synthetic == len(sources) else some
         lines.append(
             f"{share} were written by a model from the documents: "
             "they use the documents' words more than users do. "

@@ -1,4 +1,4 @@
-"""What ``gate`` and ``verify`` say: whether retrieval still does what a production file recorded."""
+"""What is said of a configuration scored again: by ``gate``, by ``verify``, and on held-out questions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.decision.gate import Confirmation
 from harness.decision.rank_agreement import Parity
 from harness.verdict.change import Change
-from harness.view.formats import counted, point_limits, points, short
+from harness.view.formats import counted, in_brackets, limits, point_limits, points, short
 from harness.view.table import Head, TextTable
 
 # Questions that lost or differ most, in tables and files.
@@ -17,6 +18,15 @@ SHOWN = 10
 # Means that differ by less differ by the digits that were written down, or by a processor.
 _ROUNDING = 5e-4
 _TOO_FEW = "The questions are about too few texts for an interval"
+
+
+def confirmed(found: Confirmation) -> str:
+    """What the choice scores on questions that nothing was chosen by."""
+    score = f"{short(found.metric)} {found.score.value:.3f}{in_brackets(limits(found.score))}"
+    look = "This was the first look at them."
+    if found.looks > 1:
+        look = f"This was look number {found.looks} at them: each further look makes them less of a test."
+    return f"On {counted(found.questions, 'held-out question')}, it scores {score}. {look}"
 
 
 def gate_sentences(

@@ -1,14 +1,18 @@
-"""The table of the terminal: numbers flush right, names whole, as many columns as the line has room for."""
+"""Tables: of the terminal, with as many columns as the line has room for, and as files for other programs."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 from rich.cells import cell_len
 
 from harness.cli.say import width
+from harness.errors import StoreError
+from harness.results.finished import FinishedSweep
 
 # Stands for a name that is too long for its column.
 _LONG = "\ue000"
@@ -112,3 +116,69 @@ class TextTable:
 
     def _is_long(self, place: int, row: Sequence[str], sizes: Mapping[int, int]) -> bool:
         return place == self.name and cell_len(row[place]) > sizes[place]
+
+
+def write_tables(sweep: FinishedSweep, path: Path, kind: str) -> list[Path]:
+    """Writes the table of cells to ``path`` and the questions beside it; ``kind``: csv or parquet."""
+    from pyarrow import csv, parquet
+
+    write = csv.write_csv if kind == "csv" else parquet.write_table
+    other = path.with_name(f"{path.stem}-questions{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(cells_table(sweep), path)
+        write(questions_table(sweep), other)
+    except OSError as error:
+        raise StoreError(
+            f"{path} can't be written: {error}. Choose another file with output=FILE.", where=path
+        ) from error
+    return [path, other]
+
+
+def cells_table(sweep: FinishedSweep) -> Any:
+    """A ``pyarrow.Table``, one row per cell, best first; failed cells come last, with their ``error``.
+
+    Columns: ``cell``, ``run_id``, ``error``, the settings as text, every metric, figure of health and timing
+    by its flat name (null where a cell has none), and the digests of corpus, golden set and tokenizer.
+    """
+    import pyarrow as pa
+
+    rows: list[dict[str, Any]] = []
+    for cell in sweep.cells:
+        content = cell.content
+        figures = content["metrics"] | content["health"] | content["timing"]
+        digests = {key: content[key] for key in ("corpus_digest", "golden_digest", "tokenizer_digest")}
+        named = {"cell": cell.name, "run_id": cell.run_id, "error": None}
+        rows.append(
+            named | {key: str(value) for key, value in cell.params.items()} | _numbers(figures) | digests
+        )
+    rows += [{"cell": failure["name"], "run_id": "", "error": failure["error"]} for failure in sweep.failures]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
+
+
+def questions_table(sweep: FinishedSweep) -> Any:
+    """A ``pyarrow.Table`` per cell and question: ``cell``, axes, columns of ``questions.parquet``."""
+    import pyarrow as pa
+
+    axes = [axis.lstrip("+") for axis in sweep.axes]
+    tables = []
+    for cell in sweep.cells:
+        rows = len(cell.questions["question_id"])
+        named = {
+            "cell": cell.name,
+            **{axis: cell.params[axis] for axis in axes if axis not in cell.questions},
+        }
+        columns = {name: pa.array([value] * rows, pa.string()) for name, value in named.items()}
+        for name, values in cell.questions.items():
+            if values.dtype.kind == "f":
+                columns[name] = pa.array(values, from_pandas=True)
+            else:
+                columns[name] = pa.array(values.astype(object), pa.string())
+        tables.append(pa.table(columns))
+    return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+
+
+def _numbers(figures: dict[str, float]) -> dict[str, float | None]:
+    """Undefined values as nulls, because not every program reads nan in a csv file."""
+    return {name: float(value) if np.isfinite(value) else None for name, value in figures.items()}

@@ -139,7 +139,8 @@ def _ruled_out(verdict: Verdict) -> list[str]:
     if unsure := [s.name for s in verdict.standings if not s.settled]:
         verb = "lies" if len(unsure) == 1 else "lie"
         lines.append(
-            f"{listed(unsure)} {verb} so close to the threshold that resampling does not settle whether to rule out."
+            f"{listed(unsure)} {verb} so close to the threshold that resampling does not settle "
+            "whether to rule out."
         )
     return lines
 

@@ -88,7 +88,7 @@ def metrics(_place, repeat):
     """All metrics of 10,000 questions at depth 1,000."""
     from harness.cell.settings import new
     from harness.cli import compose
-    from harness.cli.words import take_apart
+    from harness.cli.command import take_apart
     from harness.records import Chunks, Document, Evidence, Question, Ranking
     from harness.text.tokens import TokenMap
 
@@ -134,7 +134,7 @@ def chunking(place, repeat):
     from harness.cell.settings import new
     from harness.chunker import columns
     from harness.cli import compose
-    from harness.cli.words import take_apart
+    from harness.cli.command import take_apart
     from harness.text.tokenizer import find_tokenizer_file, load_tokenizer
 
     words = take_apart(["corpus=folder", f"corpus.path={place.corpus}", f"golden.path={place.golden}"])
@@ -163,7 +163,7 @@ def sgemm(place, repeat):
 
     from harness.cell.build import Shared
     from harness.cli import compose
-    from harness.cli.words import take_apart
+    from harness.cli.command import take_apart
 
     side = 2048
     a = np.random.default_rng(0).standard_normal((side, side), np.float32)

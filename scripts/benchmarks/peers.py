@@ -202,7 +202,7 @@ def _inputs(place):
     """Texts by document and the questions that have evidence, as the program reads them."""
     from harness.cell.build import Shared
     from harness.cli import compose
-    from harness.cli.words import take_apart
+    from harness.cli.command import take_apart
 
     words = take_apart([*place.words])
     inputs = Shared().inputs(compose.composed(words, words.overrides).config)

@@ -11,7 +11,7 @@ import pytest
 from harness.cell import pipeline
 from harness.cell.build import Shared
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 
 
 def test_only_questions_without_a_ranked_row_are_asked_for():

@@ -17,7 +17,7 @@ from harness.cell.build import Shared
 from harness.cell.settings import unused_by
 from harness.chunker.context import CONTEXTS, with_context
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 from harness.decision import deployment
 from harness.errors import SettingError
 from harness.metrics.health import health, read_part

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cli import compose
-from harness.cli.words import quote, take_apart
+from harness.cli.command import quote, take_apart
 from harness.errors import SettingError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.cell.build import Shared
 from harness.cli import compose
-from harness.cli.words import Words, take_apart
+from harness.cli.command import Words, take_apart
 from harness.errors import SettingError
 from harness.paths import conf_folder
 from harness.records import UNUSED

@@ -148,7 +148,7 @@ def test_a_metric_chosen_afterwards_is_called_that(picked):
     place, _ = picked
     run = pick(place, "metric=recall_at_1000_tokens", "output=other.yaml")
 
-    assert "recall_at_1000_tokens (chosen after seeing the results)" in run.stdout
+    assert "recall_at_1000_tokens (post hoc: chosen after seeing the results)" in run.stdout
 
 
 @pytest.mark.parametrize(

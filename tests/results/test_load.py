@@ -16,7 +16,7 @@ from pyarrow import parquet
 from workplace import PAGES, QUESTIONS, Workplace, write_corpus, write_golden
 
 from harness.cli import compose
-from harness.cli.words import take_apart
+from harness.cli.command import take_apart
 from harness.errors import SettingError, StoreError
 from harness.results.load import finished, finished_cell, read_folder
 from harness.results.snippets import text_at
@@ -394,7 +394,7 @@ def test_sweeps_without_a_tracker(workplace, monkeypatch):
     assert (sweep.run_id, sweep.uri, sweep.experiment_id) == ("", "", "")
     assert same(read(f"sweep={sweep.name}"), sweep)
     assert same(read(f"sweep={sweep.folder}"), sweep)
-    with pytest.raises(SettingError, match=f"has no sweep of that name.* The nearest is '{sweep.name}'"):
+    with pytest.raises(SettingError, match=f"has no sweep of that name.* Did you mean {sweep.name}"):
         read(f"sweep={sweep.name}x")
 
 

@@ -13,39 +13,50 @@ from hypothesis import strategies as st
 
 from harness.records import Document, Evidence, Question
 from harness.results import snippets
-from harness.results.snippets import AROUND, LONGEST, Spans, merged, read_excerpts, text_at, write_excerpts
+from harness.results.snippets import (
+    AROUND,
+    LONGEST,
+    clipped,
+    merged,
+    read_excerpts,
+    text_at,
+    widened,
+    write_excerpts,
+)
 
-LENGTHS = [0, 7, 40, 25]
+
+def test_whole_documents_are_shown_by_their_beginning(tmp_path):
+    """A row that is a long document does not bring all of it."""
+    long = np.array([[0, 100, 100 + 50 * LONGEST]])
+
+    assert clipped(long).tolist() == [[0, 100, 100 + LONGEST]]
 
 
-def spans(rows):
-    return Spans(*np.array(rows, np.int64).reshape(-1, 3).T)
+SPANS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 50), st.integers(0, 20)).map(
+        lambda s: (s[0], s[1], s[1] + s[2])
+    ),
+    max_size=12,
+)
 
 
 @settings(derandomize=True, max_examples=300)
-@given(
-    st.lists(
-        st.sampled_from([i for i, n in enumerate(LENGTHS) if n]).flatmap(
-            lambda doc: st.tuples(st.just(doc), st.integers(0, LENGTHS[doc]), st.integers(0, LENGTHS[doc]))
-        ),
-        max_size=12,
-    ),
-    st.integers(0, 5),
-)
-def test_merged_spans_hold_the_same_characters(drawn, around) -> None:
-    """Character by character: what lies within ``around`` of a span, in pieces that neither touch nor overlap, in order."""
-    rows = [(doc, min(a, b), max(a, b)) for doc, a, b in drawn]
-    found = merged(spans(rows), np.array(LENGTHS), around)
+@given(SPANS)
+def test_merged_spans_hold_the_same_characters_once(spans):
+    """Oracle: sets of characters. Merged spans are in order and neither touch nor overlap."""
+    found = merged(np.array(spans, np.int64).reshape(-1, 3)).tolist()
+    characters = {(doc, at) for doc, start, end in spans for at in range(start, end)}
 
-    expected = {
-        (doc, i)
-        for doc, start, end in rows
-        for i in range(max(0, start - around), min(LENGTHS[doc], end + around))
-    }
-    pieces = list(zip(*(column.tolist() for column in found), strict=True))
-    assert {(doc, i) for doc, start, end in pieces for i in range(start, end)} == expected
-    assert pieces == sorted(pieces)
-    assert all(one[0] != other[0] or one[2] < other[1] for one, other in pairwise(pieces))
+    assert [(doc, at) for doc, start, end in found for at in range(start, end)] == sorted(characters)
+    assert all(one[0] < other[0] or one[2] < other[1] for one, other in pairwise(found))
+
+
+def test_spans_are_widened_inside_their_documents() -> None:
+    """Three hundred characters on either side, as far as the document goes."""
+    rows = np.array([[0, 10, 20], [1, 500, 520]])
+
+    assert widened(rows, np.array([40, 5000])).tolist() == [[0, 0, 40], [1, 500 - AROUND, 520 + AROUND]]
+    assert widened(rows).tolist()[0] == [0, 0, 20 + AROUND]
 
 
 def ranked(folder, kind, rows):

@@ -76,7 +76,7 @@ def test_questions_needed_shrink_the_interval_to_the_margin():
     [(50, 4, 0.03, 0.0), (50, 4, 0.05, 0.02), (30, 5, 0.06, 0.03)],
 )
 def test_a_loss_of_the_margin_is_rarely_called_no_worse(clusters, per_cluster, loss, gain):
-    """With a true loss of 3 points, "no worse" by a margin of 3 points is an error: in at most 5% of cases.
+    """With a true loss of 3 points, "non-inferior" by 3 points is an error: in at most 5% of cases.
 
     200 simulated comparisons each; 18 or fewer of 200 is what 5% gives in 99.5% of such tests.
     """

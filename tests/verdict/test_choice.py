@@ -1,4 +1,4 @@
-"""Which configuration is taken: the best observed, or a cheaper one where that was shown to be no worse."""
+"""Which configuration is taken: the best observed, or a cheaper one where that was shown to be non-inferior."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_the_nearest_is_the_one_that_exceeds_its_worst_limit_least():
 
 
 def test_what_runs_today_stays_unless_something_is_shown():
-    """Better, or cheaper and no worse; anything else keeps it."""
+    """Better, or cheaper and non-inferior; anything else keeps it."""
     cheap, dear = cost(500), cost(1000)
 
     assert worth_changing(Interval(0.05, 0.01, 0.09), dear, cheap, ORDER, 0.03) == "better"

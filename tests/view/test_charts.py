@@ -1,27 +1,24 @@
-"""A sweep's charts as files, and its heat maps."""
+"""A sweep's recall curves as files, and the report's heat maps."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import pytest
+from harness.results.finished import FinishedCell
+from harness.view.report.effects import heat_maps
+from harness.view.report.page import write_charts
 
-from harness.view.charts import CellScore, heat_maps, write_charts
-
+METRIC = "recall_at_2000_tokens"
 AXES = {"model": ["minilm", "bge"], "chunk": ["128", "256"]}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def cell(model: str, chunk: str, score: float) -> dict[str, Any]:
     metrics = {"recall_at_1": score - 0.2, "recall_at_5": score, "recall_at_500_tokens": score - 0.1}
-    metrics |= {
-        "recall_at_2000_tokens": score,
-        "recall_at_2000_tokens_lo": score - 0.05,
-        "recall_at_2000_tokens_hi": score + 0.05,
-    }
+    metrics |= {METRIC: score}
     return {
         "name": f"{model} · {chunk}",
         "color": "#3772bb",
@@ -33,8 +30,8 @@ def cell(model: str, chunk: str, score: float) -> dict[str, Any]:
 CELLS = [cell("minilm", "128", 0.8), cell("bge", "128", 0.75), cell("minilm", "256", 0.7)]
 
 
-def drawn(folder: Path, cells: list[dict[str, Any]], axes: dict[str, list[str]]) -> list[str]:
-    paths = write_charts(cells, axes, "recall_at_2000_tokens", folder)
+def drawn(folder: Path, cells: list[dict[str, Any]]) -> list[str]:
+    paths = write_charts(cells, folder)
     for path in paths:
         root = ET.parse(path).getroot()
         # A file that is shown by itself needs its name space, a size, and colours of its own.
@@ -62,51 +59,33 @@ def texts(folder: Path, name: str) -> list[str]:
     return [text.text or "" for text in root.iter(f"{SVG}text")]
 
 
-def test_two_axes_give_curves_and_a_heat_map(tmp_path: Path) -> None:
-    """A missing (failed) combination leaves a gap in the heat map and no error."""
-    assert drawn(tmp_path, CELLS, AXES) == ["recall_over_k.svg", "recall_over_tokens.svg", "heatmap.svg"]
-    assert {"0.800", "0.750", "0.700", "–"} <= set(texts(tmp_path, "heatmap.svg"))
-
-
-def test_one_axis_gives_bars(tmp_path: Path) -> None:
-    """A heat map of one row would say nothing more than bars with their intervals, best on top."""
-    axes = {"model": ["minilm"], "chunk": ["128", "256"]}
-    cells = [CELLS[0], CELLS[2]]
-    assert drawn(tmp_path, cells, axes) == ["recall_over_k.svg", "recall_over_tokens.svg", "bars.svg"]
-    bars = (tmp_path / "bars.svg").read_text(encoding="utf-8")
-    boxes = re.findall(r'height="([\d.]+)" rx="1.5" class="tile"', bars)
-    widths = [float(w) for w in re.findall(r'width="([\d.]+)" height="15.0" rx', bars)]
-    assert len(boxes) == bars.count('class="whisker"') == 2
-    assert widths[0] / widths[1] == pytest.approx(0.8 / 0.7, rel=1e-2)
-
-
-def test_nothing_swept_gives_curves_only(tmp_path: Path) -> None:
-    """One cell has nothing to be compared with."""
-    assert drawn(tmp_path, CELLS[:1], {}) == ["recall_over_k.svg", "recall_over_tokens.svg"]
+def test_a_cell_gives_a_curve_over_rows_and_one_over_tokens(tmp_path: Path) -> None:
+    """Whatever is swept."""
+    assert drawn(tmp_path, CELLS) == ["recall_over_k.svg", "recall_over_tokens.svg"]
+    assert drawn(tmp_path, CELLS[:1]) == ["recall_over_k.svg", "recall_over_tokens.svg"]
 
 
 def test_charts_without_sense_are_left_out(tmp_path: Path) -> None:
     """One k is no curve; undefined values are not drawn; no cell gives no chart and makes no folder."""
-    bare = [c | {"metrics": {"recall_at_5": float("nan"), "recall_at_2000_tokens": 0.5}} for c in CELLS]
-    assert drawn(tmp_path, bare, AXES) == ["heatmap.svg"]
-    assert drawn(tmp_path / "none", [], AXES) == []
+    bare = [c | {"metrics": {"recall_at_5": float("nan"), METRIC: 0.5}} for c in CELLS]
+    assert drawn(tmp_path / "none", bare) == []
+    assert drawn(tmp_path / "none", []) == []
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize("score", [0.0, 1.0, float("nan")])
-def test_equal_scores_are_drawn(tmp_path: Path, score: float) -> None:
-    """All cells alike, or none defined, is no reason to fail."""
-    cells = [cell(model, chunk, score) for model in AXES["model"] for chunk in AXES["chunk"]]
-    assert "heatmap.svg" in drawn(tmp_path, cells, AXES)
-    drawn(tmp_path, cells, {"chunk": ["128", "256"]})
+def test_equal_scores_are_drawn(tmp_path: Path) -> None:
+    """All cells alike is no reason to fail."""
+    for score in (0.0, 1.0):
+        cells = [cell(model, chunk, score) for model in AXES["model"] for chunk in AXES["chunk"]]
+        assert len(drawn(tmp_path, cells)) == 2
 
 
 def test_the_same_values_give_the_same_bytes(tmp_path: Path) -> None:
     """Charts can be redone and compared."""
     for name in ("a", "b"):
-        drawn(tmp_path / name, CELLS, AXES)
+        drawn(tmp_path / name, CELLS)
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert len(files) == 3
+    assert len(files) == 2
     assert all((tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files)
 
 
@@ -114,16 +93,14 @@ def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
     """Markup in a name or a value stays text; signs that XML can't hold are replaced."""
     name = "<script>\"&'\x07</text>\ud800"
     cells = [cell(name, "128", 0.5), cell("b", "256", 0.4)]
-    drawn(tmp_path, cells, {"model": [name, "b"], "chunk": ["128", "256"]})
-    drawn(tmp_path, cells, {"model": [name, "b"]})
-    for file in ("heatmap.svg", "bars.svg", "recall_over_k.svg"):
-        assert any("<script>\"&'�</text>�" in text for text in texts(tmp_path, file))
+    drawn(tmp_path, cells)
+    assert any("<script>\"&'�</text>�" in text for text in texts(tmp_path, "recall_over_k.svg"))
 
 
 def test_of_many_lines_the_best_and_the_worst_are_named(tmp_path: Path) -> None:
     """Nine cells, best first: six names and the last; the grey ones are counted."""
     cells = [cell(f"m{i}", "256", 0.9 - i / 100) for i in range(9)]
-    drawn(tmp_path, cells, {})
+    drawn(tmp_path, cells)
     for file in ("recall_over_k.svg", "recall_over_tokens.svg"):
         found = texts(tmp_path, file)
         assert [t for t in found if t.startswith("m")] == [f"m{i} · 256" for i in (0, 1, 2, 3, 4, 5, 8)]
@@ -133,12 +110,12 @@ def test_of_many_lines_the_best_and_the_worst_are_named(tmp_path: Path) -> None:
 def test_long_names_stay_inside_the_picture(tmp_path: Path) -> None:
     """A viewer shows nothing beyond the picture's border, so that the picture grows with the names."""
     cells = [cell(f"sentence-transformers/paraphrase-{i}", "128", 0.5 + i / 10) for i in range(4)]
-    drawn(tmp_path, cells, {"model": [c["params"]["model"] for c in cells]})
-    drawn(tmp_path, cells, {"model": [c["params"]["model"] for c in cells], "chunk": ["128", "256"]})
+    drawn(tmp_path, cells)
 
 
-def scores(cells: list[dict[str, Any]]) -> list[CellScore]:
-    return [CellScore(c["name"], c["params"], c["metrics"]["recall_at_2000_tokens"]) for c in cells]
+def finished(name: str, params: Mapping[str, str], score: float) -> FinishedCell:
+    content = {"params": params, "metrics": {METRIC: score}, "health": {}, "timing": {}}
+    return FinishedCell(name, "", Path(), content, {})
 
 
 def test_every_pair_of_settings_has_a_map() -> None:
@@ -149,8 +126,8 @@ def test_every_pair_of_settings_has_a_map() -> None:
         for j, overlap in enumerate(axes["chunker.overlap"]):
             for k, chunk in enumerate(axes["chunk"]):
                 settings = {"model": model, "chunker.overlap": overlap, "chunk": chunk}
-                cells.append(CellScore("", settings, 0.1 * i - 0.2 * j + 0.3 * (k == 1)))
-    found = heat_maps(cells, axes)
+                cells.append(finished("", settings, 0.1 * i - 0.2 * j + 0.3 * (k == 1)))
+    found = heat_maps(cells, axes, METRIC)
 
     assert [(m.down, m.across, list(m.others)) for m in found] == [
         ("model", "overlap", ["chunk"]),
@@ -161,14 +138,17 @@ def test_every_pair_of_settings_has_a_map() -> None:
     for heat, names in zip(found, keys, strict=True):
         for row, fields in heat.rows:
             for column, field in zip(heat.across_values, fields, strict=True):
-                some = [c.value for c in cells if [c.params[name] for name in names] == [row, column]]
+                some = [
+                    c.metric(METRIC) for c in cells if [c.params[name] for name in names] == [row, column]
+                ]
                 assert field.text == f"{max(some):.3f}"
         assert max(field.share for _, fields in heat.rows for field in fields) == 1
 
 
 def test_a_failed_cell_is_an_empty_field() -> None:
     """What was not scored is a dash, not a zero."""
-    [heat] = heat_maps(scores(CELLS), AXES)
+    cells = [finished(c["name"], c["params"], c["metrics"][METRIC]) for c in CELLS]
+    [heat] = heat_maps(cells, AXES, METRIC)
 
     assert [(row, [(f.text, f.name) for f in fields]) for row, fields in heat.rows] == [
         ("minilm", [("0.800", "minilm · 128"), ("0.700", "minilm · 256")]),
@@ -176,10 +156,11 @@ def test_a_failed_cell_is_an_empty_field() -> None:
     ]
 
 
-def test_a_heat_map_says_what_it_leaves_out(tmp_path: Path) -> None:
-    """With more than two swept settings a field is the best over the others, which stand in the title."""
-    axes = AXES | {"chunker.overlap": ["0", "32"], "rerank": ["none", "cross"], "corpus": ["one"]}
-    drawn(tmp_path, CELLS, axes)
-    assert "recall@2000t, the best over overlap, rerank" in texts(tmp_path, "heatmap.svg")
-    drawn(tmp_path, CELLS, AXES)
-    assert "recall@2000t" in texts(tmp_path, "heatmap.svg")
+def test_equal_scores_have_a_map() -> None:
+    """All fields are in the middle of the scale; settings over which the best is taken are named."""
+    axes = AXES | {"chunker.overlap": ["0", "32"], "corpus": ["one"]}
+    cells = [finished("", {"model": m, "chunk": c}, 0.5) for m in AXES["model"] for c in AXES["chunk"]]
+    heat = heat_maps(cells, axes, METRIC)[0]
+
+    assert {field.share for _, fields in heat.rows for field in fields} == {0.5}
+    assert heat.others == ["overlap"]

@@ -75,7 +75,7 @@ def text(sweep):
 
 
 def test_the_verdict_comes_first_and_every_part_is_there(text):
-    """In order: verdict, leaderboard, recall, heat map, cost, diagnosis, effects, wording, questions, golden set, time."""
+    """In order: verdict, leaderboard, recall, heat map, cost, diagnosis, effects, wording, questions, golden set."""
     order = [
         "verdict",
         "leaderboard",
@@ -87,7 +87,6 @@ def test_the_verdict_comes_first_and_every_part_is_there(text):
         "wording",
         "questions",
         "golden",
-        "time",
     ]
 
     assert [i for i in Outline(text).ids() if i in order] == order

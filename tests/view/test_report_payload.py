@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import zlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from made_sweep import DEPTH, PRIMARY, made_sweep, words
 
-from harness.view.report.excerpts import LONGEST, clipped, merged, pieces, shown_rows
+from harness.view.report.excerpts import pieces, shown_rows
 from harness.view.report.payload import payload
 
 AXES = {"model": ["a", "b"], "chunk": ["128", "256"]}
@@ -133,32 +130,6 @@ def test_a_cell_whose_rankings_are_gone_keeps_its_marks(sweep):
 
     assert np.all(shown.rows[1] == -1)
     assert np.all(shown.rows[0][:, 0] >= 0)
-
-
-def test_whole_documents_are_shown_by_their_beginning(tmp_path):
-    """A row that is a long document does not bring all of it."""
-    long = np.array([[0, 100, 100 + 50 * LONGEST]])
-
-    assert clipped(long).tolist() == [[0, 100, 100 + LONGEST]]
-
-
-SPANS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 50), st.integers(0, 20)).map(
-        lambda s: (s[0], s[1], s[1] + s[2])
-    ),
-    max_size=12,
-)
-
-
-@settings(derandomize=True, max_examples=300)
-@given(SPANS)
-def test_merged_spans_hold_the_same_characters_once(spans):
-    """Oracle: sets of characters. Merged spans are in order and neither touch nor overlap."""
-    found = merged(np.array(spans, np.int64).reshape(-1, 3)).tolist()
-    characters = {(doc, at) for doc, start, end in spans for at in range(start, end)}
-
-    assert [(doc, at) for doc, start, end in found for at in range(start, end)] == sorted(characters)
-    assert all(a[0] < b[0] or a[2] < b[1] for a, b in itertools.pairwise(found))
 
 
 def test_pieces_are_cut_from_what_was_tracked():

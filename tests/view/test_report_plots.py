@@ -14,11 +14,10 @@ from made_sweep import made_sweep
 
 from harness.verdict import Interval
 from harness.verdict.effects import Effect, MatchedPair
-from harness.view.report.diagnosis import causes, seconds
-from harness.view.report.drawing import Scale, apart, folded, padded, ticks, written
-from harness.view.report.effects import effect_groups, forest
-from harness.view.report.golden_health import histogram
+from harness.view.report.drawing import Scale, apart, folded, forest, padded, ticks, written
+from harness.view.report.effects import effect_groups
 from harness.view.report.plots import CostPoint, front, left_grey, recall_lines, scatter
+from harness.view.report.questions import causes, histogram
 
 FEW = st.floats(-1e3, 1e3, allow_nan=False)
 
@@ -159,16 +158,13 @@ def test_lines_that_coincide_share_a_name():
     assert left_grey(cells, r"recall_at_(\d+)") == 0
 
 
-def test_bars_hold_every_question_and_every_second(sweep):
-    """Shares of a cell's causes add up to all of it; seconds are on one scale."""
+def test_bars_hold_every_question(sweep):
+    """Shares of a cell's causes add up to all of it."""
     bars, found = causes(sweep)
-    timed, sums = seconds(sweep)
 
-    assert all(bar.total == 50 for bar in bars)
+    assert all(sum(part.questions for part in bar.parts) == 50 for bar in bars)
     assert all(sum(part.share for part in bar.parts) == pytest.approx(100, abs=0.01) for bar in bars)
     assert found[0] == "found"
-    assert dict(sums) == {"embed": 12.0, "search": 6.0}
-    assert all(bar.total == 1.5 for bar in timed)
 
 
 def test_an_effect_that_depends_is_given_per_combination():

@@ -13,9 +13,9 @@ from harness.cell import pipeline
 from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.command import Words
 from harness.cli.compose import check_plain_settings
 from harness.cli.say import say_all
-from harness.cli.words import Words
 from harness.errors import SettingError
 from harness.files.journal import Journal
 from harness.golden import Golden

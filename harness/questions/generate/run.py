@@ -14,9 +14,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.command import Words
 from harness.cli.compose import check_plain_settings
 from harness.cli.say import complain, say, say_all
-from harness.cli.words import Words
 from harness.corpus import Loaded
 from harness.corpus.gather import summary as corpus_summary
 from harness.errors import SettingError

@@ -12,9 +12,9 @@ from omegaconf import DictConfig
 
 from harness.cell.settings import new
 from harness.cli import compose
+from harness.cli.command import Words
 from harness.cli.compose import check_plain_settings
 from harness.cli.say import say, say_all, wrapped
-from harness.cli.words import Words
 from harness.corpus.gather import summary
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal

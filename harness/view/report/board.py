@@ -1,33 +1,28 @@
-"""The verdict's figures and the leaderboard: scores with intervals, distances to the best, other columns."""
+"""The leaderboard: scores with intervals, distances to the best, other columns; and who is ruled out."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
 from harness.results.finished import FinishedSweep
-from harness.verdict import Interval, Standing, Verdict
+from harness.verdict import Interval, Standing, Status, Verdict
 from harness.view.formats import (
     MetricColumn,
     columns,
-    counted,
     figure,
     legend,
     limits,
     point_limits,
     points,
     short,
-    status_text,
 )
-from harness.view.notes import documents
-from harness.view.report.effects import forest
+from harness.view.report.drawing import forest
 
-# In the order in which they are shown.
-_STATUSES = ("winner", "not ruled out", "ruled out")
 _UNKNOWN = Interval(math.nan, None, None)
 _COSTS = (MetricColumn("query_ms_p95", "ms p95"), MetricColumn("index_mb", "index MB"))
 
@@ -92,7 +87,7 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
                 limits=limits(mean),
                 behind=behind,
                 behind_limits=behind_limits,
-                status=status_text(standing.status) if standing else "",
+                status=standing.status if standing else "",
                 note=_note(standing, verdict),
                 to_baseline=_difference(to_baseline),
                 baseline_limits=point_limits(to_baseline),
@@ -100,32 +95,14 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
             )
         )
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
-    said = [" ".join(line.split()) for line in legend(explained)]
+    said = [f"{title} {text}" for title, text in legend(explained).items()]
     return Board(short(metric), heads, rows, said, any(row.limits for row in rows), findings.baseline)
 
 
-def tiles(sweep: FinishedSweep, verdict: Verdict | None) -> list[tuple[str, str, str]]:
-    """Figure, what it is, and a remark, for the line below the verdict."""
-    if not sweep.cells:
-        return []
-    asked = sum(sweep.cells[0].content["questions"].values())
-    number, noun = counted(asked, "question").split()
-    shown = [(number, noun, f"about {counted(documents(sweep), 'document')}")]
-    if verdict is not None and len(verdict.standings) > 1:
-        out, total = len(by_status(verdict)["ruled out"]), len(verdict.standings)
-        shown.append((f"{out} of {total}", "ruled out", "at most 5% risk of an error"))
-        if verdict.minimum_detectable_effect is not None:
-            number, unit = points(verdict.minimum_detectable_effect).split()
-            shown.append((number, unit, "minimum detectable effect (80% power)"))
-        if verdict.expected is not None:
-            shown.append((f"{verdict.expected:.3f}", "expected score", "of the best, on new questions"))
-    return shown
-
-
 def by_status(verdict: Verdict | None) -> dict[str, list[Standing]]:
-    """Each status with the cells that have it."""
+    """Each status with the cells that have it, winner first."""
     standings = verdict.standings if verdict else ()
-    return {status: [s for s in standings if status_text(s.status) == status] for status in _STATUSES}
+    return {status: [s for s in standings if s.status == status] for status in get_args(Status)}
 
 
 def _heads(sweep: FinishedSweep, metric: str, *, same_chunks: bool) -> list[MetricColumn]:

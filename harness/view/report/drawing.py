@@ -1,4 +1,4 @@
-"""What the charts share: scales, ticks, frames, SVG elements with escaped texts, and files."""
+"""What the charts share: scales, ticks, frames, intervals, SVG elements with escaped texts, and files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from harness.verdict import Interval
+
 # Units of a chart's width; on a phone they are a little less than pixels, on a desk a little more.
 WIDTH = 400.0
 # An average letter of the charts' text takes so many units, and in bold.
@@ -16,19 +18,18 @@ LETTER, BOLD = 6.1, 7.4
 # A file's chart is so many times as large as its units.
 _ZOOM = 2
 _MARGIN = 8.0
+# An interval in a row of a table.
+_ROW_WIDTH, _ROW_HEIGHT = 150.0, 20.0
 # Signs that XML can't hold.
 _NOT_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 _STYLE = """
 text { fill: #555d68; font: 11.5px "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-.head { fill: #1b1f24; font-weight: 600; }
 .name { fill: #1b1f24; }
 .grid { stroke: #e3e4e0; }
 .axis { stroke: #c9cbc6; }
 .line { fill: none; stroke-width: 2.4; stroke-linejoin: round; }
 .thin { fill: none; stroke: #c9cbc6; }
 .dot { stroke: #ffffff; stroke-width: 1.5; }
-.whisker { stroke: #1b1f24; stroke-width: 1.4; }
-.halo { stroke: #ffffff; stroke-width: 3.4; }
 """
 
 
@@ -98,12 +99,11 @@ def dot(x: float, y: float, radius: float, title: str, css: str = "dot") -> Mark
     )
 
 
-def bar(x: float, y: float, width: float, height: float, css: str = "bar", fill: str = "") -> Markup:
-    """A box with round corners, in the colour of its class or in ``fill``."""
-    color = Markup(' fill="{}"').format(fill) if fill else ""
-    return Markup(
-        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1.5" class="{}"{}/>'
-    ).format(x, y, width, height, css, color)
+def bar(x: float, y: float, width: float, height: float) -> Markup:
+    """A box with round corners."""
+    return Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1.5" class="bar"/>').format(
+        x, y, width, height
+    )
 
 
 def frame(
@@ -139,6 +139,36 @@ def folded(name: str, most: int = 17) -> list[str]:
         return [name]
     cut = min(range(1, len(parts)), key=lambda i: max(len(" · ".join(parts[:i])), len(" · ".join(parts[i:]))))
     return [" · ".join(parts[:cut]), " · ".join(parts[cut:])]
+
+
+def forest(intervals: Sequence[Interval], *, zero: bool = False) -> list[Markup]:
+    """One picture per interval, all on the scale that holds them all; with ``zero`` also zero, as a line.
+
+    Without limits it is the dot alone.
+    """
+    values = [v for interval in intervals for v in _values(interval)] + ([0.0] if zero else [])
+    if not values:
+        return [Markup("") for _ in intervals]
+    low, high = padded(values)
+    scale = Scale(low, high, 4, _ROW_WIDTH - 4)
+    return [_row(interval, scale, zero=zero) for interval in intervals]
+
+
+def _values(interval: Interval) -> Iterable[float]:
+    return (v for v in (interval.lo, interval.value, interval.hi) if v is not None and math.isfinite(v))
+
+
+def _row(interval: Interval, scale: Scale, *, zero: bool) -> Markup:
+    if not math.isfinite(interval.value):
+        return Markup("")
+    middle = _ROW_HEIGHT / 2
+    parts = [rule(scale(0.0), 0, scale(0.0), _ROW_HEIGHT, "zero")] if zero else []
+    title = f"{interval.value:.3f}"
+    if interval.lo is not None and interval.hi is not None:
+        parts.append(rule(scale(interval.lo), middle, scale(interval.hi), middle, "whisker"))
+        title += f" ({interval.lo:.3f} to {interval.hi:.3f})"
+    parts.append(dot(scale(interval.value), middle, 4.5, title))
+    return picture(_ROW_HEIGHT, title.replace("-", "−"), parts, width=_ROW_WIDTH)
 
 
 def standalone(drawing: Markup, colors: Sequence[str]) -> str:

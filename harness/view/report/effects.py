@@ -1,23 +1,23 @@
-"""Differences with intervals: of each swept setting, and by the wording of the questions."""
+"""What the swept settings do: differences with intervals, by wording of the questions, and heat maps."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from harness.decision.findings import ByWording
+from harness.results.finished import FinishedCell
 from harness.verdict import Interval
 from harness.verdict.effects import Effect
-from harness.view.formats import point_limits, points
-from harness.view.report.drawing import Scale, dot, padded, picture, rule
+from harness.view.formats import figure, point_limits, points
+from harness.view.report.drawing import forest
 
 # So many lines of an axis are shown at once; the others are folded.
 SHOWN = 10
-# An interval in a row of a table.
-_ROW_WIDTH, _ROW_HEIGHT = 150.0, 20.0
 _SHARED = {
     "low": "few words shared with the evidence",
     "middle": "some words shared",
@@ -56,6 +56,28 @@ class WordingComparison(NamedTuple):
     second: str
     depends: bool
     lines: Sequence[DifferenceLine]
+
+
+class HeatField(NamedTuple):
+    """One value of a heat map.
+
+    ``share``: where it lies between the lowest and the highest of the map, in [0, 1]; ``name``: the cell
+    that has it.
+    """
+
+    text: str
+    share: float
+    name: str
+
+
+class HeatMap(NamedTuple):
+    """A metric by two settings. ``others``: settings over which the best is taken."""
+
+    down: str
+    across: str
+    across_values: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[HeatField]]]
+    others: Sequence[str]
 
 
 def effect_groups(effects: Sequence[Effect]) -> list[EffectGroup]:
@@ -98,17 +120,10 @@ def depends(found: Sequence[ByWording]) -> list[str]:
     ]
 
 
-def forest(intervals: Sequence[Interval], *, zero: bool = False) -> list[Markup]:
-    """One picture per interval, all on the scale that holds them all; with ``zero`` also zero, as a line.
-
-    Without limits it is the dot alone.
-    """
-    values = [v for interval in intervals for v in _values(interval)] + ([0.0] if zero else [])
-    if not values:
-        return [Markup("") for _ in intervals]
-    low, high = padded(values)
-    scale = Scale(low, high, 4, _ROW_WIDTH - 4)
-    return [_row(interval, scale, zero=zero) for interval in intervals]
+def heat_maps(cells: Sequence[FinishedCell], axes: Mapping[str, Sequence[str]], metric: str) -> list[HeatMap]:
+    """A map for every pair of settings with two values or more, in their order; the best over all others."""
+    swept = {axis: values for axis, values in axes.items() if len(values) > 1}
+    return [_heat_map(cells, swept, metric, *pair) for pair in itertools.combinations(swept, 2)]
 
 
 def is_clear(interval: Interval) -> bool:
@@ -146,18 +161,22 @@ def _remark(effects: Sequence[Effect]) -> str:
     return on + (", and even changes sign" if any(effect.changes_sign for effect in depends) else "")
 
 
-def _values(interval: Interval) -> Iterable[float]:
-    return (v for v in (interval.lo, interval.value, interval.hi) if v is not None and math.isfinite(v))
+def _heat_map(
+    cells: Sequence[FinishedCell], swept: Mapping[str, Sequence[str]], metric: str, down: str, across: str
+) -> HeatMap:
+    best: dict[tuple[str, str], tuple[float, str]] = {}
+    for cell in cells:
+        at, value = (str(cell.params.get(down)), str(cell.params.get(across))), cell.metric(metric)
+        if math.isfinite(value) and value > best.get(at, (-math.inf, ""))[0]:
+            best[at] = (value, cell.name)
+    values = [value for value, _ in best.values()]
+    low, high = min(values, default=0.0), max(values, default=1.0)
 
+    def field(row: str, column: str) -> HeatField:
+        value, name = best.get((row, column), (math.nan, "not scored"))
+        share = (value - low) / (high - low) if high > low else 0.5
+        return HeatField(figure("", value), share if math.isfinite(value) else 0.0, name)
 
-def _row(interval: Interval, scale: Scale, *, zero: bool) -> Markup:
-    if not math.isfinite(interval.value):
-        return Markup("")
-    middle = _ROW_HEIGHT / 2
-    parts = [rule(scale(0.0), 0, scale(0.0), _ROW_HEIGHT, "zero")] if zero else []
-    title = f"{interval.value:.3f}"
-    if interval.lo is not None and interval.hi is not None:
-        parts.append(rule(scale(interval.lo), middle, scale(interval.hi), middle, "whisker"))
-        title += f" ({interval.lo:.3f} to {interval.hi:.3f})"
-    parts.append(dot(scale(interval.value), middle, 4.5, title))
-    return picture(_ROW_HEIGHT, title.replace("-", "−"), parts, width=_ROW_WIDTH)
+    rows = [(row, [field(row, column) for column in swept[across]]) for row in swept[down]]
+    others = [plain(axis) for axis in swept if axis not in {down, across}]
+    return HeatMap(plain(down), plain(across), list(swept[across]), rows, others)

@@ -9,13 +9,10 @@ import numpy as np
 
 from harness.records import IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
+from harness.results.snippets import merged
 
 # Questions listed for readers without JavaScript: those that most configurations miss.
 _HARDEST = 40
-# Characters shown before and after an evidence.
-AROUND = 280
-# Of a longer row (a whole document) only its beginning is shown.
-LONGEST = 3000
 
 
 class Shown(NamedTuple):
@@ -146,33 +143,3 @@ def pieces(
             if low < high:
                 found.setdefault(doc, []).append((low, text[low - first : high - first]))
     return found
-
-
-def merged(spans: IntArray) -> IntArray:
-    """The union of spans as int64 (spans, 3), sorted; spans that touch are joined."""
-    if not len(spans):
-        return spans.reshape(0, 3)
-    order = np.lexsort((spans[:, 1], spans[:, 0]))
-    doc, start, end = spans[order].T
-    # Documents are laid end to end, a gap between them, so that one running maximum serves all.
-    stride = int(end.max()) + 2
-    reach = np.maximum.accumulate(doc * stride + end)
-    first = np.concatenate(([True], doc[1:] * stride + start[1:] > reach[:-1]))
-    last = np.concatenate((np.flatnonzero(first)[1:] - 1, [len(doc) - 1]))
-    return np.stack([doc[first], start[first], reach[last] - doc[last] * stride], axis=1)
-
-
-def clipped(spans: IntArray) -> IntArray:
-    """Spans without what lies beyond their first ``LONGEST`` characters."""
-    short = spans.copy()
-    short[:, 2] = np.minimum(spans[:, 2], spans[:, 1] + LONGEST)
-    return short
-
-
-def around(places: Sequence[tuple[int, int, int]]) -> IntArray:
-    """Evidence with what stands around it; of very long evidence the beginning."""
-    spans = np.array(places, np.int64).reshape(-1, 3)
-    wide = clipped(spans)
-    wide[:, 1] = np.maximum(wide[:, 1] - AROUND, 0)
-    wide[:, 2] += AROUND
-    return wide

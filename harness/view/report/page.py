@@ -1,7 +1,8 @@
-"""The report of a finished sweep as one HTML string."""
+"""The report of a finished sweep as one HTML page, and its recall curves as SVG files."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -10,32 +11,33 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
-from harness.files.atomic import writing
+from harness.files.atomic import write_text, writing
 from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
-from harness.view import charts
 from harness.view.colors import cell_css
 from harness.view.formats import counted, short
-from harness.view.report import diagnosis
-from harness.view.report.board import board, by_status, tiles
-from harness.view.report.effects import SHOWN, depends, effect_groups, wordings
+from harness.view.report.board import board, by_status
+from harness.view.report.drawing import standalone
+from harness.view.report.effects import SHOWN, depends, effect_groups, heat_maps, wordings
 from harness.view.report.excerpts import hardest
-from harness.view.report.golden_health import golden_health
 from harness.view.report.payload import payload
 from harness.view.report.plots import cost_points, left_grey, recall_lines, scatter
+from harness.view.report.questions import MEANING, causes, golden_set, remedies
 from harness.view.verdict_words import VerdictText, verdict_words
 
 _HERE = "harness.view.report"
-# Pattern of the metrics, what the number counts, title and a sentence on how to read it.
+# Pattern of the metrics, file, what the number counts, title and a sentence on how to read it.
 _CURVES = (
     (
         r"recall_at_(\d+)",
+        "recall_over_k.svg",
         "rows read (k)",
         "Recall over rows",
         "In the same number of rows, bigger chunks read more.",
     ),
     (
         r"recall_at_(\d+)_tokens",
+        "recall_over_tokens.svg",
         "tokens of context read",
         "Recall over tokens of context",
         "Here each configuration has read the same amount of text.",
@@ -71,41 +73,58 @@ def page(sweep: FinishedSweep, findings: Findings) -> str:
 def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
     """What the templates show, section by section."""
     metric, verdict = findings.metric, findings.verdict
-    scores = [charts.CellScore(cell.name, cell.params, cell.metric(metric)) for cell in sweep.cells]
-    bars, causes = diagnosis.causes(sweep)
-    timed, stages = diagnosis.seconds(sweep)
+    bars, known = causes(sweep)
     return {
         "metric": short(metric),
         "words": _words(sweep, findings),
         "verdict": verdict,
         "standings": by_status(verdict),
-        "tiles": tiles(sweep, verdict),
         "places": {cell.name: i for i, cell in enumerate(sweep.cells)},
         "board": board(sweep, findings, same_chunks=not rechunks(sweep.cells)),
         "curves": _curves(sweep),
-        "grids": charts.heat_maps(scores, sweep.axes),
+        "grids": heat_maps(sweep.cells, sweep.axes, metric),
         "costs": _costs(sweep, metric),
         "bars": bars,
-        "causes": causes,
-        "meaning": diagnosis.MEANING,
-        "remedies": diagnosis.remedies(sweep, findings.helped),
+        "causes": known,
+        "meaning": MEANING,
+        "remedies": remedies(sweep, findings.helped),
         "groups": effect_groups(findings.effects),
         "shown_effects": SHOWN,
         "wordings": wordings(findings.wording),
-        "golden": golden_health(sweep, verdict),
-        "timed": timed,
-        "stages": stages,
+        "golden": golden_set(sweep, verdict),
         "hardest": hardest(sweep),
     }
 
 
 def write_page(sweep: FinishedSweep, findings: Findings, path: Path) -> Path:
-    """Writes the page to ``path``, whole or not at all, and gives it. Raises ``StoreError`` when the disk refuses."""
+    """Writes the page to ``path``, whole or not at all, and gives it.
+
+    Raises ``StoreError`` when the disk refuses.
+    """
     remedy = "Free space or choose another file with output=FILE."
     with writing(path, make_folder=True, remedy=remedy) as file:
         # UTF-8 can't hold lone surrogates of a user's text.
         file.write(page(sweep, findings).encode("utf-8", "replace"))
     return path
+
+
+def write_charts(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """Draws recall over k and over tokens, where there are two values or more, into ``folder``.
+
+    ``cells``: finished cells, best first, each with ``name``, ``color`` (``#rrggbb``) and ``metrics``.
+    Gives the paths.
+    """
+    metrics = {str(cell["name"]): cell["metrics"] for cell in cells}
+    paths = []
+    for pattern, name, label, _, _ in _CURVES:
+        grey = left_grey(metrics, pattern)
+        remark = f"; {counted(grey, 'cell')} in grey" if grey else ""
+        drawing = recall_lines(metrics, pattern, label + remark)
+        if drawing is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            paths.append(folder / name)
+            write_text(folder / name, standalone(drawing, [str(cell["color"]) for cell in cells]))
+    return paths
 
 
 def _words(sweep: FinishedSweep, findings: Findings) -> VerdictText:
@@ -143,7 +162,7 @@ def _text(name: str) -> Markup:
 def _curves(sweep: FinishedSweep) -> list[ReportChart]:
     metrics = {cell.name: cell.content["metrics"] for cell in sweep.cells}
     found = []
-    for pattern, label, title, note in _CURVES:
+    for pattern, _, label, title, note in _CURVES:
         drawing = recall_lines(metrics, pattern, label)
         if drawing is not None:
             grey = left_grey(metrics, pattern)

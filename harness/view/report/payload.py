@@ -19,12 +19,11 @@ import numpy.typing as npt
 from harness.metrics.diagnosis import CAUSES
 from harness.records import IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
+from harness.results.snippets import clipped, widened
 from harness.view.report.excerpts import (
     Shown,
     aligned,
     answered,
-    around,
-    clipped,
     first_ranks,
     pieces,
     places_of,
@@ -139,7 +138,7 @@ def _texts(
         for unit in evidence[i]
         for doc, start, end in unit
     ]
-    needed = np.concatenate([clipped(spans), around(places)])
+    needed = np.concatenate([clipped(spans), widened(np.array(places, np.int64).reshape(-1, 3))])
     text = pieces(sweep.texts, shown.doc_ids, needed)
     columns = [spans[:, 0].tolist(), spans[:, 1].tolist(), (spans[:, 2] - spans[:, 1]).tolist()]
     return {"spans": columns, "row": [cell.reshape(-1).tolist() for cell in numbers], "text": text}

@@ -9,7 +9,7 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
-from harness.cli.run import run_command
+from harness.cli.command import run_command
 from harness.paths import conf_folder
 
 COMMANDS = sorted(path.stem for path in (conf_folder() / "command").glob("*.yaml"))
