@@ -104,7 +104,7 @@ def _sweep(words: Words) -> int:
         own = [word for word in words.overrides if _HYDRAS_OWN.match(word)]
         folder = f"hydra.sweep.dir={quote(str(sweep.folder))}"
         _hydra([*_as_sweep(words), *own, folder], CellTask(sweep.cells, shared))
-        return recording.close(sweep, record, tracker, handle)
+        return recording.close(sweep, tracker, handle)
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
             tracker.abort_sweep(handle, str(error) or "Interrupted.")
