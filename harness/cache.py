@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from omegaconf import DictConfig
-
-from harness.cli import compose
-from harness.cli.command import Words, run_command
+from harness.cli.command import Words, configured, run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.errors import SettingError
-from harness.store import inspection, upkeep
-from harness.view.table import Head, TextTable
+from harness.errors import switch, whole
 
-_HEADS = [
-    Head("embeddings", left=True),
-    Head("role", left=True),
-    *map(Head, ("window", "texts", "MB", "days idle")),
-]
+if TYPE_CHECKING:
+    from harness.store.upkeep import CacheItem, OtherFolder
+
+_USAGE = "verify=true, prune=DAYS, only=NAME, cache=DIR"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,74 +25,73 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: Words) -> int:
-    if words.files or words.is_sweep:
-        given = (*words.files, "-m")[0]
-        allowed = "verify=true, prune=DAYS, only=NAME, cache=DIR"
-        raise SettingError(f"unexpected argument '{given}'. Allowed: {allowed}.")
-    return _run(compose.composed(words, ["+command=cache", *words.overrides]).config)
+    config = configured("cache", words, _USAGE)
+    from harness.store import upkeep
 
-
-def _run(config: DictConfig) -> int:
-    cache, only, days = Path(str(config.cache)), str(config.only or ""), config.prune
-    _check(days, config.verify)
+    cache, only, verify = Path(str(config.cache)), str(config.only or ""), switch(config.verify, "verify")
+    days = None if config.prune is None else whole(config.prune, "prune", of="days")
     everything, others = upkeep.cache_items(cache), upkeep.others(cache)
-    items = upkeep.cache_items(cache, only)
+    items = [item for item in everything if only.casefold() in item.name.casefold()]
     if not everything and not others:
         say(f"nothing is cached in {cache} yet")
-        return 0
-    if only and not items:
+    elif only and not items:
         names = ", ".join(sorted({item.name for item in everything if item.name})) or "none"
         say_all(wrapped(f"no model named '{only}' is cached; models: {names}", ""))
-        return 0
-    if days is not None:
+    elif days is not None:
         gone = upkeep.prune(cache, items, days)
         idle = f"nothing was idle for {days} {'day' if days == 1 else 'days'}"
-        _list(
-            "removed",
-            gone,
-            [],
-            idle if not gone else f"{inspection.total_megabytes(gone, [])} MB removed",
-            cache,
-        )
-    elif not config.verify:
+        _list(cache, "removed", gone, [], f"{_megabytes(gone)} MB removed" if gone else idle)
+    elif not verify:
         rest = [] if only else others
-        total = f"{inspection.total_megabytes(items, rest)} MB in all"
-        _list(f"cached in {cache}", items, rest, total, cache)
+        _list(cache, f"cached in {cache}", items, rest, f"{_megabytes([*items, *rest])} MB in all")
         say("prune=DAYS removes embeddings, rankings and token maps that were idle for DAYS")
-    return _verify([item for item in items if item.place.exists()]) if config.verify else 0
-
-
-def _check(days: object, verify: object) -> None:
-    if days is not None and (not isinstance(days, int) or isinstance(days, bool) or days < 0):
-        raise SettingError(
-            f"prune={days}: give the number of days without use, a whole number; 0 removes everything.",
-            key="prune",
-        )
-    if not isinstance(verify, bool):
-        raise SettingError(f"verify={verify}: give true or false.", key="verify")
+    return _verify([item for item in items if item.place.exists()]) if verify and items else 0
 
 
 def _list(
-    title: str,
-    items: Sequence[upkeep.CacheItem],
-    rest: Sequence[tuple[str, int, int]],
-    total: str,
-    cache: Path,
+    cache: Path, title: str, items: Sequence[CacheItem], rest: Sequence[OtherFolder], total: str
 ) -> None:
+    from harness.view.table import Head, TextTable
+
+    heads = [Head("embeddings", left=True), Head("role", left=True)]
+    heads += map(Head, ("window", "texts", "MB", "days idle"))
     if items or rest:
-        say_all([title, "", *TextTable(_HEADS, list(inspection.rows(items, rest))).lines(), ""])
+        say_all([title, "", *TextTable(heads, list(_rows(items, rest))).lines(), ""])
     say(f"{total}; {shutil.disk_usage(cache).free / 1e9:,.1f} GB free now")
 
 
-def _verify(items: Sequence[upkeep.CacheItem]) -> int:
-    files, found = inspection.checkable(items), 0
-    for damage in inspection.damaged(items):
+def _rows(items: Sequence[CacheItem], rest: Sequence[OtherFolder]) -> Iterator[tuple[str, ...]]:
+    """Name, role, window, number, MB and days idle of each space of embeddings and each other kind."""
+    alike = Counter(item[4:7] for item in items)
+    for item in items:
+        if item.kind == "embeddings":
+            # Models that differ in weights or prompts only are told apart by their folders.
+            name = f"{item.name} {item.place.name[:6]}" if alike[item[4:7]] > 1 else item.name
+            window = "-" if item.window is None else str(item.window)
+            yield name, item.role, window, f"{item.texts:,}", _megabytes([item]), str(int(item.idle))
+    for kind, label in (("rankings", "rankings"), ("tokens", "token maps")):
+        if some := [item for item in items if item.kind == kind]:
+            days = sorted({int(min(item.idle for item in some)), int(max(item.idle for item in some))})
+            yield label, "", "", f"{len(some):,}", _megabytes(some), "-".join(map(str, days))
+    for folder in rest:
+        yield folder.label, "", "", f"{folder.number:,}", _megabytes([folder]), ""
+
+
+def _megabytes(parts: Sequence[CacheItem | OtherFolder]) -> str:
+    return f"{sum(part.size for part in parts) / 1e6:,.1f}"
+
+
+def _verify(items: Sequence[CacheItem]) -> int:
+    from harness.store import upkeep
+
+    files, found = upkeep.checkable(items), 0
+    for file, reason in upkeep.damaged(files):
         found += 1
-        say_all(wrapped(f"{damage.file}: {damage.reason}", "damaged  ", "         "))
+        say_all(wrapped(f"{file}: {reason}", "damaged  ", "         "))
     if found:
-        say(f"{found} of {files} files are damaged; their content is computed again when it is needed")
+        say(f"{found} of {len(files)} files are damaged; their content is computed again when it is needed")
     else:
-        say(f"{files} files checked; all are sound")
+        say(f"{len(files)} files checked; all are sound")
     return int(found > 0)
 
 

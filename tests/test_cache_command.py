@@ -26,6 +26,15 @@ class StandIn:
     def identity(self):
         return {"name": self.name, "revision": self.revision, "dim": 2, "window": None}
 
+    def whole(self):
+        return self
+
+    def cut(self, encoded):
+        return encoded
+
+    def check(self, encoded, texts):
+        pass
+
     def encode_documents(self, texts):
         lengths = np.ones(len(texts), np.int64)
         return Encoded(np.ones((len(texts), 2), np.float32), lengths, lengths, lengths)
@@ -121,7 +130,7 @@ def test_pruning_says_what_went_and_what_is_free(said, tmp_path):
 def test_only_restricts_everything(said, tmp_path):
     """Listing and removing touch only models whose name contains it; a name that nothing has is answered with those there are."""
     first, second = embedded(tmp_path, "org/first"), embedded(tmp_path, "org/second")
-    assert "second" not in said("only=first")[1]
+    assert "second" not in said("only=fIRST")[1]
     said("only=first", "prune=0")
     assert (first.exists(), second.exists()) == (False, True)
     for name in ("1e5", "a, [b"):
@@ -144,15 +153,15 @@ def test_nothing_yet(said, tmp_path):
 @pytest.mark.parametrize(
     ("word", "answer"),
     [
-        ("prune=abc", "error: prune=abc: give the number of days"),
-        ("prune=-1", "error: prune=-1: give the number of days"),
-        ("prune=1.5", "error: prune=1.5: give the number of days"),
-        ("prune=true", "error: prune=True: give the number of days"),
-        ("prune=", "error: prune=: give the number of days"),
-        ("verify=perhaps", "error: verify=perhaps: give true or false"),
+        ("prune=abc", "error: prune is abc; it must be a whole number of days, at least 0"),
+        ("prune=-1", "error: prune is -1; it must be a whole number of days, at least 0"),
+        ("prune=1.5", "error: prune is 1.5; it must be a whole number of days, at least 0"),
+        ("prune=true", "error: prune is True; it must be a whole number of days, at least 0"),
+        ("prune=", "error: prune is empty; it must be a whole number of days"),
+        ("verify=perhaps", "error: verify is perhaps; it must be true or false"),
         ("verfy=true", "error: unknown setting 'verfy'. Did you mean verify?"),
         ("zzzz=1", "error: unknown setting 'zzzz'. Settings: verify, prune, only, backend, cache,"),
-        ("prune", "error: unexpected argument 'prune'. Allowed: verify=true, prune=DAYS"),
+        ("prune", "error: unexpected argument 'prune'. Arguments: verify=true, prune=DAYS"),
         ("-m", "error: unexpected argument '-m'."),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.cell.build import Components
-from harness.index.boundary import unsettled
+from harness.index import unsettled
 from harness.metrics.health import health
 from harness.records import Encoded, IntArray, Kind, Question, Ranking
 from harness.retriever import Prepared, Searcher

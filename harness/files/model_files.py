@@ -12,16 +12,30 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import ModelError
+from harness.errors import ModelError, SettingError
 from harness.files import hub
 from harness.files.atomic import write_bytes
 
 _REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 logger = logging.getLogger(__name__)
 
 # A file written this recently may be written again within the clock's resolution without a visible trace.
 _SETTLED_NS = 2_000_000_000
+
+
+def check_name_and_device(group: str, name: str, device: str) -> None:
+    """Raises ``SettingError`` for an empty ``GROUP.name`` or an unknown ``GROUP.device``."""
+    if not name or not str(name).strip():
+        raise SettingError(
+            f"{group}.name is empty; it must be a name on the hub (org/name) or a folder.",
+            key=f"{group}.name",
+        )
+    if not _DEVICE.fullmatch(str(device)):
+        raise SettingError(
+            f"{group}.device is {device}; it must be auto, cpu, mps, cuda or cuda:N.", key=f"{group}.device"
+        )
 
 
 def file_sha256(path: Path, cache_dir: Path) -> str:

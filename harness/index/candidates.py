@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.errors import SettingError
+from harness.errors import switch, whole
+from harness.index.exact import ExactIndex
 from harness.records import Float32Array, IntArray, Ranking
 
+# So many vectors are read from disk at a time.
+AT_ONCE = 65536
 # So many queries at a time: the vectors of all their candidates are held at once.
 _QUERIES = 32
 
@@ -114,18 +117,27 @@ class CandidateIndex:
         return _CandidateRows(query + first, item, score, np.arange(len(query)) - begins)
 
 
-def check_whole(key: str, value: object, lowest: int, unit: str, most: int | None = None) -> None:
-    """Raises ``SettingError`` unless ``value`` is a whole number from ``lowest`` to ``most``."""
-    highest = float("inf") if most is None else most
-    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
-        limits = f"at least {lowest}" if most is None else f"{lowest} to {most}"
-        raise SettingError(
-            f"index.{key} is {value}; it must be a whole number of {unit}, {limits}.",
-            key=f"index.{key}",
+class CodedIndex(CandidateIndex):
+    """The base of an index that compares all vectors by small codes of them. A subclass has ``_coded``.
+
+    ``candidates``: the best vectors by their codes; no more ever come back. ``rescore``: they are put in the
+    order of the full vectors, which may lie on disk. Memory is saved and no time: a search is no faster than
+    exact. Raises ``SettingError`` for a value that is not allowed.
+    """
+
+    def __init__(self, candidates: int = 200, *, rescore: bool = True) -> None:
+        super().__init__(
+            whole(candidates, "index.candidates", 1, of="vectors"),
+            exact_scores=switch(rescore, "index.rescore"),
         )
 
+    def _coded(self, vectors: Float32Array) -> Any:
+        """The codes of all vectors, read in slices as rows of numbers."""
+        raise NotImplementedError
 
-def check_flag(key: str, value: object) -> None:
-    """Raises ``SettingError`` for anything but true and false."""
-    if not isinstance(value, bool):
-        raise SettingError(f"index.{key} is {value}; it must be true or false.", key=f"index.{key}")
+    def _prepare(self, vectors: Float32Array) -> None:
+        self._search = ExactIndex()
+        self._search.build(self._coded(vectors), np.arange(len(vectors)))
+
+    def _candidates(self, queries: Float32Array, count: int) -> tuple[IntArray, Float32Array]:
+        return self._search.search(queries, count)

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import SettingError
-from harness.index.candidates import CandidateIndex, check_whole
+from harness.errors import SettingError, whole
+from harness.index.candidates import AT_ONCE, CandidateIndex
 from harness.records import Float32Array, IntArray
-
-# So many vectors are read from disk at a time.
-_AT_ONCE = 65536
 
 
 class HnswIndex(CandidateIndex):
@@ -25,9 +22,9 @@ class HnswIndex(CandidateIndex):
     """
 
     def __init__(self, ef: int = 200, m: int = 32, ef_build: int = 200) -> None:
-        check_whole("ef", ef, 1, "vectors")
-        check_whole("m", m, 2, "neighbours")
-        check_whole("ef_build", ef_build, 1, "vectors")
+        self._ef = whole(ef, "index.ef", 1, of="vectors")
+        self._m = whole(m, "index.m", 2, of="neighbours")
+        self._ef_build = whole(ef_build, "index.ef_build", 1, of="vectors")
         if find_spec("faiss") is None:
             raise SettingError(
                 "index=hnsw needs faiss, which is not installed: pip install 'retrieval-harness[ann]' (or "
@@ -35,7 +32,6 @@ class HnswIndex(CandidateIndex):
                 key="index",
             )
         super().__init__(ef, exact_scores=True)
-        self._ef, self._m, self._ef_build = ef, m, ef_build
 
     def megabytes(self) -> float:
         """Size of vectors and graph, in MB (10^6 bytes)."""
@@ -50,8 +46,8 @@ class HnswIndex(CandidateIndex):
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:
-            for first in range(0, len(vectors), _AT_ONCE):
-                self._graph.add(np.ascontiguousarray(vectors[first : first + _AT_ONCE], np.float32))
+            for first in range(0, len(vectors), AT_ONCE):
+                self._graph.add(np.ascontiguousarray(vectors[first : first + AT_ONCE], np.float32))
         finally:
             faiss.omp_set_num_threads(threads)
 

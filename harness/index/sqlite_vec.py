@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import SettingError
-from harness.index.candidates import CandidateIndex, check_flag, check_whole
+from harness.errors import SettingError, switch, whole
+from harness.index.candidates import CandidateIndex
 from harness.records import Float32Array, IntArray
 
 if TYPE_CHECKING:
@@ -20,17 +20,11 @@ _CHUNK = 1024  # vectors that it stores and compares together
 _LARGEST = 127
 
 
-class _Element(NamedTuple):
-    """How sqlite-vec declares a column of such numbers, and reads the bytes of a vector."""
-
-    column: str
-    read: str
-
-
+# How a column of such numbers is declared, and how the bytes of a vector are read.
 ELEMENTS = {
-    "float32": _Element("float[{dim}] distance_metric=cosine", "?"),
-    "int8": _Element("int8[{dim}] distance_metric=cosine", "vec_int8(?)"),
-    "bit": _Element("bit[{dim}]", "vec_bit(?)"),
+    "float32": ("float[{dim}] distance_metric=cosine", "?"),
+    "int8": ("int8[{dim}] distance_metric=cosine", "vec_int8(?)"),
+    "bit": ("bit[{dim}]", "vec_bit(?)"),
 }
 
 
@@ -52,8 +46,8 @@ class SqliteVecIndex(CandidateIndex):
                 f"index.element is {element}; it must be {', '.join(list(ELEMENTS)[:-1])} or bit.",
                 key="index.element",
             )
-        check_whole("candidates", candidates, 1, "vectors", most=_MOST)
-        check_flag("rescore", rescore)
+        whole(candidates, "index.candidates", 1, _MOST, of="vectors")
+        switch(rescore, "index.rescore")
         if find_spec("apsw") is None or find_spec("sqlite_vec") is None:
             raise SettingError(
                 "index=sqlite_vec needs apsw and sqlite-vec, which are not installed: pip install "
@@ -72,9 +66,9 @@ class SqliteVecIndex(CandidateIndex):
         dim = int(vectors.shape[1])
         self._dim = -(-dim // 8) * 8 if self._element == "bit" else dim  # bits come in whole bytes
         self._table = _connection()
-        column = ELEMENTS[self._element].column.format(dim=self._dim)
+        column = ELEMENTS[self._element][0].format(dim=self._dim)
         self._table.execute(f"CREATE VIRTUAL TABLE vectors USING vec0(vector {column}, chunk_size={_CHUNK})")
-        insert = f"INSERT INTO vectors (rowid, vector) VALUES (?, {ELEMENTS[self._element].read})"  # noqa: S608
+        insert = f"INSERT INTO vectors (rowid, vector) VALUES (?, {ELEMENTS[self._element][1]})"  # noqa: S608
         starts = range(0, len(vectors), _CHUNK)
         nonzero = [first + np.flatnonzero(vectors[first : first + _CHUNK].any(axis=1)) for first in starts]
         places = np.concatenate([np.zeros(0, np.int64), *nonzero])
@@ -89,7 +83,7 @@ class SqliteVecIndex(CandidateIndex):
     def _candidates(self, queries: Float32Array, count: int) -> tuple[IntArray, Float32Array]:
         vectors = np.full((len(queries), count), -1, np.int64)
         scores = np.full((len(queries), count), -np.inf, np.float32)
-        read = ELEMENTS[self._element].read
+        read = ELEMENTS[self._element][1]
         select = f"SELECT rowid, distance FROM vectors WHERE vector MATCH {read} AND k = ?"  # noqa: S608
         asked = np.flatnonzero(queries.any(axis=1))
         for query, code in zip(asked.tolist(), self._codes(queries[asked]), strict=True):

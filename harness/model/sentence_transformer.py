@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import SettingError
-from harness.files.model_files import ModelFiles, file_sha256
+from harness.files.model_files import ModelFiles, check_name_and_device, file_sha256
 from harness.model.backends import BackendRequest
-from harness.model.embedder import Embedder
-from harness.model.rows import cut_rows, refuse_long
+from harness.model.embedder import Embedder, cut_rows, refuse_long
 from harness.model.settings import PRECISIONS, check_axes, check_running, output_dim, window_of
 from harness.model.setup import ModelSetup, read_setup
 from harness.model.sources import check_pinned, locate, locate_here
@@ -64,10 +62,7 @@ class SentenceTransformerModel:
     untested: bool = False
 
     def __post_init__(self) -> None:
-        if not self.name or not str(self.name).strip():
-            raise SettingError(
-                "model.name is empty; it must be a name on the hub (org/name) or a folder.", key="model.name"
-            )
+        check_name_and_device("model", self.name, self.device)
         check_axes(self.truncate_dim, self.long_chunks, self.prompts, self.max_tokens)
         check_running(self.backend, self.precision, self.device, self.batch_size)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from collections.abc import Mapping
 
-from harness.errors import SettingError
+from harness.errors import SettingError, whole
+from harness.model.backends.engines import ENGINES, Engine
 
 LONG_CHUNKS = ("truncate", "window", "error")
 PROMPTS = ("default", "none")
@@ -19,31 +18,16 @@ PRECISIONS: Mapping[str, tuple[str, ...]] = {
     "float16": ("torch",),
     "int8": ("onnx",),
 }
-# What runs on the CPU alone: its packages, and the extra that brings them.
-_ENGINES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "openvino": (("openvino",), "fast"),
-    "onnx": (("onnxruntime", "onnx"), "onnx"),
-}
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 def check_axes(
     truncate_dim: int | None, long_chunks: str, prompts: str, max_tokens: int | None = None
 ) -> None:
     """Raises ``SettingError`` for a value that no model allows."""
-    if max_tokens is not None and (not isinstance(max_tokens, int) or max_tokens < 8):
-        raise SettingError(
-            f"model.max_tokens is {max_tokens!r}; it must be a whole number of tokens, at least 8, or null.",
-            key="model.max_tokens",
-        )
-    if truncate_dim is not None and (
-        isinstance(truncate_dim, bool) or not isinstance(truncate_dim, int) or truncate_dim < 1
-    ):
-        raise SettingError(
-            f"model.truncate_dim is {truncate_dim!r}; it must be a whole number of at least 1 (how many "
-            "numbers of a vector are used), or null for all.",
-            key="model.truncate_dim",
-        )
+    if max_tokens is not None:
+        whole(max_tokens, "model.max_tokens", 8, of="tokens")
+    if truncate_dim is not None:
+        whole(truncate_dim, "model.truncate_dim", 1, of="numbers of a vector")
     if long_chunks not in LONG_CHUNKS:
         raise SettingError(
             f"model.long_chunks is {long_chunks!r}; it must be truncate (read the beginning), window (read "
@@ -86,17 +70,8 @@ def output_dim(truncate_dim: int | None, dim: int, model: str) -> int:
 
 def check_running(backend: str, precision: str, device: str, batch_size: int | None) -> None:
     """Raises ``SettingError`` for a value that is not allowed, or for values that contradict each other."""
-    if batch_size is not None and (
-        isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1
-    ):
-        raise SettingError(
-            f"model.batch_size is {batch_size!r}; it must be a whole number of texts, at least 1, or null.",
-            key="model.batch_size",
-        )
-    if not _DEVICE.fullmatch(str(device)):
-        raise SettingError(
-            f"model.device is {device!r}; it must be auto, cpu, mps, cuda or cuda:N.", key="model.device"
-        )
+    if batch_size is not None:
+        whole(batch_size, "model.batch_size", 1, of="texts")
     _check_choice("model.backend", backend, BACKENDS)
     _check_choice("model.precision", precision, tuple(PRECISIONS))
     if backend != "auto":
@@ -106,9 +81,11 @@ def check_running(backend: str, precision: str, device: str, batch_size: int | N
             tuple(name for name, backends in PRECISIONS.items() if backend in backends),
             f"with model.backend={backend} ",
         )
-    needed = backend if backend in _ENGINES else "onnx" if PRECISIONS[precision] == ("onnx",) else None
-    if needed is not None:
-        _check_engine(needed, "model.backend" if backend == needed else "model.precision", device, precision)
+    for engine in ENGINES:
+        if engine.name == backend:
+            _check_engine(engine, "model.backend", backend, device)
+        elif PRECISIONS[precision] == (engine.name,):
+            _check_engine(engine, "model.precision", precision, device)
     if precision == "float16" and device == "cpu":
         raise SettingError(
             "model.precision is float16 and model.device is cpu; float16 runs on a GPU. On a CPU the "
@@ -122,23 +99,20 @@ def _check_choice(key: str, given: str, allowed: tuple[str, ...], where: str = "
         raise SettingError(f"{key} is {given!r}; {where}it must be {_listed(allowed)}.", key=key)
 
 
-def _check_engine(engine: str, key: str, device: str, precision: str) -> None:
-    """``key``: the setting that asks for the engine."""
-    given = engine if key == "model.backend" else precision
+def _check_engine(engine: Engine, key: str, given: str, device: str) -> None:
+    """``key``: the setting that asks for the engine, with its value ``given``."""
+    remedy = "model.backend=auto" if key == "model.backend" else "model.precision=float32"
     if device not in {"auto", "cpu"}:
         raise SettingError(
             f"{key} is {given}, which runs on the CPU here, and model.device is {device!r}; it must be auto "
-            "or cpu. For a GPU use "
-            f"{'model.backend=torch' if key == 'model.backend' else 'another precision'}.",
+            f"or cpu. For a GPU use {remedy}.",
             key=key,
         )
-    packages, extra = _ENGINES[engine]
-    if any(importlib.util.find_spec(package) is None for package in packages):
-        remedy = "model.backend=auto" if key == "model.backend" else "model.precision=float32"
-        runs_on = "" if key == "model.backend" else f" runs on {engine}, which"
+    if not engine.is_installed():
         raise SettingError(
-            f"{key} is {given}, which{runs_on} is not installed; it must be installed (pip install "
-            f"{' '.join(packages)}, or this project with its extra `{extra}`), or use {remedy}.",
+            f"{key} is {given}, which needs {engine.title}, and it is not installed. Install it (pip "
+            f"install {' '.join(engine.packages)}, or this project with its extra `{engine.extra}`), or use "
+            f"{remedy}.",
             key=key,
         )
 

@@ -52,15 +52,9 @@ def check_pinned(weights: Path, found: str, pinned: str | None, model: str) -> N
 
 def packaged_file(package: str, file: str) -> Path | None:
     """A file of an installed package by the end of its path, or None. The package is not imported."""
-    try:
-        files = metadata.files(package) or []
-    except metadata.PackageNotFoundError:
-        return None
-    for entry in files:
-        if entry.as_posix().endswith(file):
-            path = Path(str(entry.locate()))
-            return path if path.is_file() else None
-    return None
+    entries = _entries(package)
+    path = next((Path(str(entry.locate())) for entry in entries if entry.as_posix().endswith(file)), None)
+    return path if path is not None and path.is_file() else None
 
 
 def packaged_model(packages: Sequence[str], model: str, cache_dir: Path) -> Path | None:
@@ -85,11 +79,15 @@ def packaged_model(packages: Sequence[str], model: str, cache_dir: Path) -> Path
 
 
 def _part(package: str) -> Path | None:
+    return next((Path(str(file.locate())) for file in _entries(package) if _PART.search(file.name)), None)
+
+
+def _entries(package: str) -> Sequence[metadata.PackagePath]:
+    """The files of an installed package; none when it is not installed."""
     try:
-        files = metadata.files(package) or []
+        return metadata.files(package) or []
     except metadata.PackageNotFoundError:
-        return None
-    return next((Path(str(file.locate())) for file in files if _PART.search(file.name)), None)
+        return []
 
 
 def _unpack(parts: list[Path], target: Path, model: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -14,13 +13,13 @@ import numpy as np
 
 from harness.errors import ModelError, SettingError
 from harness.files.model_files import ModelFiles, file_sha256
-from harness.model.rows import cut_rows, encodable, portions, unit_rows
+from harness.model.embedder import cut_rows, unit_rows
 from harness.model.settings import check_axes, output_dim
 from harness.model.setup import matrix_dim
 from harness.model.sources import check_pinned, locate, locate_here, packaged_file
+from harness.model.window import portions
 from harness.records import Encoded, Float32Array
-
-_HEX = re.compile(r"[0-9a-f]{64}")
+from harness.text.encodings import encodable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +56,6 @@ class StaticModel:
                 f"model.max_tokens is {self.max_tokens!r}, and the static model {self.name!r} has no "
                 "window: it reads all of every text. Only null is allowed for it.",
                 key="model.max_tokens",
-            )
-        if self.weights_sha256 is not None and not _HEX.fullmatch(str(self.weights_sha256)):
-            raise SettingError(
-                f"model.weights_sha256 is {self.weights_sha256!r}; it must be 64 hexadecimal digits, or "
-                "null.",
-                key="model.weights_sha256",
             )
 
     def identity(self) -> Mapping[str, Any]:
@@ -162,14 +155,16 @@ class StaticModel:
         tokenizer = _tokenizer(tokenizer_file, str(identity["setup"]))
         rows = np.zeros((len(texts), matrix.shape[1]), dtype=np.float32)
         tokens = np.zeros(len(texts), dtype=np.int64)
-        for start, portion in portions(encodable(texts)):
-            for i, encoding in enumerate(
-                tokenizer.encode_batch_fast(portion, add_special_tokens=False), start
-            ):
-                ids, counts = np.unique(np.asarray(encoding.ids, dtype=np.int64), return_counts=True)
-                tokens[i] = counts.sum()
-                if len(ids):
-                    rows[i] = (counts / counts.sum()).astype(np.float32) @ matrix[ids]
+        encodings = (
+            encoding
+            for portion in portions(list(map(encodable, texts)))
+            for encoding in tokenizer.encode_batch_fast(portion, add_special_tokens=False)
+        )
+        for i, encoding in enumerate(encodings):
+            ids, counts = np.unique(np.asarray(encoding.ids, dtype=np.int64), return_counts=True)
+            tokens[i] = counts.sum()
+            if len(ids):
+                rows[i] = (counts / counts.sum()).astype(np.float32) @ matrix[ids]
         chars = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         return Encoded(unit_rows(rows, self.name), tokens, tokens.copy(), chars)
 

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.errors import SettingError
-from harness.model.rows import portions
 from harness.records import Float32Array, FloatArray, IntArray
+
+# Texts are tokenised in portions of so many characters: a token's record takes about a hundred bytes.
+_PORTION = 1_000_000
 
 
 class Seen(NamedTuple):
@@ -77,13 +79,9 @@ class Window:
         """What is seen of each text when the prompt stands before it."""
         ids: list[IntArray] = []
         counts = np.zeros((len(texts), 3), dtype=np.int64)
-        for start, portion in portions(texts):
-            encodings = self._tokenizer.encode_batch(
-                [prompt + text for text in portion], add_special_tokens=False
-            )
-            for i, (text, encoding) in enumerate(zip(portion, encodings, strict=True), start):
-                counts[i] = self._count(text, encoding, len(prompt))
-                ids.append(self._ids(encoding))
+        for i, encoding in enumerate(self._encodings(texts, prompt)):
+            counts[i] = self._count(texts[i], encoding, len(prompt))
+            ids.append(self._ids(encoding))
         tokens, seen_tokens, seen_chars = counts.T
         return Seen(ids, tokens.copy(), seen_tokens.copy(), seen_chars.copy())
 
@@ -95,15 +93,11 @@ class Window:
         ids: list[IntArray] = []
         sizes: list[int] = []
         first = np.zeros(len(texts), dtype=np.int64)
-        for start, portion in portions(texts):
-            encodings = self._tokenizer.encode_batch(
-                [prompt + text for text in portion], add_special_tokens=False
-            )
-            for i, encoding in enumerate(encodings, start):
-                first[i] = len(ids)
-                for size, piece in self._cut(encoding, prompt):
-                    sizes.append(size)
-                    ids.append(piece)
+        for i, encoding in enumerate(self._encodings(texts, prompt)):
+            first[i] = len(ids)
+            for size, piece in self._cut(encoding, prompt):
+                sizes.append(size)
+                ids.append(piece)
         counts = np.array(sizes, dtype=np.int64)
         tokens = np.add.reduceat(counts, first) if len(texts) else counts
         return TextPieces(ids, first, counts, tokens)
@@ -114,6 +108,11 @@ class Window:
             return 0
         encoding = self._tokenizer.encode(prompt)
         return len(encoding) - (encoding.special_tokens_mask[-1] if len(encoding) else 0)
+
+    def _encodings(self, texts: Sequence[str], prompt: str) -> Iterator[Any]:
+        for portion in portions(texts):
+            given = [prompt + text for text in portion]
+            yield from self._tokenizer.encode_batch(given, add_special_tokens=False)
 
     def _count(self, text: str, encoding: Any, prompt_chars: int) -> tuple[int, int, int]:
         total = len(encoding)
@@ -160,6 +159,18 @@ class Window:
         places = range(len(framed) - len(bare) + 1)
         lead = next(place for place in places if framed[place : place + len(bare)] == bare)
         return np.array(framed[:lead], np.int64), np.array(framed[lead + len(bare) :], np.int64)
+
+
+def portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Runs of texts of at most a million characters, or one longer text."""
+    start = size = 0
+    for i, text in enumerate(texts):
+        if size and size + len(text) > _PORTION:
+            yield texts[start:i]
+            start, size = i, 0
+        size += len(text)
+    if start < len(texts):
+        yield texts[start:]
 
 
 def _of_prompt(encoding: Any, prompt_chars: int) -> int:

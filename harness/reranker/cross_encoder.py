@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,13 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import ModelError, SettingError
+from harness.errors import ModelError, whole
 from harness.files.hub import SETUP_FILES
-from harness.files.model_files import ModelFiles, ModelKind, file_sha256, setup_digest, weight_files
+from harness.files.model_files import (
+    ModelFiles,
+    ModelKind,
+    check_name_and_device,
+    file_sha256,
+    setup_digest,
+    weight_files,
+)
 from harness.records import Float32Array
+from harness.text.encodings import encodable
 
 _KIND = ModelKind("reranker", "config.json", SETUP_FILES, "cross-encoder/ms-marco-MiniLM-L6-v2")
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,20 +53,11 @@ class CrossEncoderReranker:
     untested: bool = False
 
     def __post_init__(self) -> None:
-        if not self.name or not str(self.name).strip():
-            raise SettingError(
-                "reranker.name is empty; it must be a name on the hub (org/name) or a folder.",
-                key="reranker.name",
-            )
-        _check("depth", self.depth, "a whole number of chunks, at least 1 (reranker=none reads none)", 1)
-        _check("batch_size", self.batch_size, "a whole number of pairs, at least 1", 1)
+        check_name_and_device("reranker", self.name, self.device)
+        whole(self.depth, "reranker.depth", 1, of="chunks")
+        whole(self.batch_size, "reranker.batch_size", 1, of="pairs")
         if self.max_tokens is not None:
-            _check("max_tokens", self.max_tokens, "a whole number of tokens, at least 8, or null", 8)
-        if not _DEVICE.fullmatch(str(self.device)):
-            raise SettingError(
-                f"reranker.device is {self.device}; allowed are auto, cpu, mps, cuda and cuda:N.",
-                key="reranker.device",
-            )
+            whole(self.max_tokens, "reranker.max_tokens", 8, of="tokens")
 
     def identity(self) -> Mapping[str, Any]:
         """All that changes a score; the same on every machine that has the same files. Imports no torch."""
@@ -70,7 +67,7 @@ class CrossEncoderReranker:
         """The model's logit for each pair: squashed to 0..1, high ones would be equal."""
         if not texts:
             return np.zeros(0, np.float32)
-        pairs = [(_encodable(question), _encodable(text)) for text in texts]
+        pairs = [(encodable(question), encodable(text)) for text in texts]
         try:
             with _quiet():
                 given = self._model.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
@@ -140,16 +137,6 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _check(key: str, value: object, expected: str, lowest: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
-        raise SettingError(f"reranker.{key} is {value}; it must be {expected}.", key=f"reranker.{key}")
 
 
 def _refuse_other_kinds(folder: Path, name: str) -> None:

@@ -53,16 +53,7 @@ class CachedArrays:
         """The arrays cached under ``name``, or None."""
         if self._folder is None:
             return None
-        path = self._folder / f"{name}.npz"
-        try:
-            arrays = read_archive(path)
-        except FileNotFoundError:
-            return None
-        except (OSError, DamagedArchiveError) as error:
-            logger.warning("%s is damaged (%s) and is computed again.", path, error)
-            return None
-        mark_used(self._folder)
-        return arrays
+        return _cached(self._folder / f"{name}.npz", self._folder)
 
     def write(self, name: str, **arrays: Any) -> None:
         """Caches the arrays under ``name``. Raises ``StoreError`` when the folder can't be written."""
@@ -73,7 +64,7 @@ class CachedArrays:
                 write_bytes(self._folder / NOTE, self._note.encode())
             write_archive(self._folder / f"{name}.npz", arrays)
         except OSError as error:
-            raise unwritable(self._folder, error) from error
+            raise _unwritable(self._folder, error) from error
 
 
 def cached_maps(folder: Path, tokenizer: Tokenizer, corpus_digest: str, texts: Sequence[str]) -> TokenMaps:
@@ -84,24 +75,32 @@ def cached_maps(folder: Path, tokenizer: Tokenizer, corpus_digest: str, texts: S
     """
     key = json.dumps([_MAPS_SCHEME, version("tokenizers"), tokenizer.digest, corpus_digest, len(texts)])
     path = folder / f"{digest(key)}.npz"
-    try:
-        arrays = read_archive(path)
-        mark_used(path)
+    arrays = _cached(path, path)
+    if arrays is not None:
         return TokenMaps(arrays["starts"], arrays["bounds"], arrays["lengths"])
-    except FileNotFoundError:
-        pass
-    except (OSError, DamagedArchiveError, KeyError) as error:
-        logger.warning("The token map %s is damaged (%s); the texts are tokenised again.", path, error)
     maps = tokenizer.map(texts)
     try:
         arrays = {"starts": np.asarray(maps.starts), "bounds": maps.bounds, "lengths": maps.lengths}
         write_archive(path, arrays)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise _unwritable(path, error) from error
     return maps
 
 
-def unwritable(path: Path, error: OSError) -> StoreError:
+def _cached(path: Path, used: Path) -> dict[str, Any] | None:
+    """The arrays in ``path``, or None; ``used`` is the file or folder that is marked as used."""
+    try:
+        arrays = read_archive(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, DamagedArchiveError) as error:
+        logger.warning("%s is damaged (%s) and is computed again.", path, error)
+        return None
+    mark_used(used)
+    return arrays
+
+
+def _unwritable(path: Path, error: OSError) -> StoreError:
     """The error for a part of the cache that can't be written."""
     return StoreError(
         f"{path} can't be written ({error.strerror or error}). Free space there or choose another folder "

@@ -1,4 +1,4 @@
-"""The folder of cached embeddings, and what a model must offer to be cached there."""
+"""The folder of cached embeddings: a space for each model and role."""
 
 from __future__ import annotations
 
@@ -20,43 +20,6 @@ from harness.store.space import Space
 Role: TypeAlias = Literal["document", "query"]
 NOTE = "model.json"
 _SCHEME = 1
-
-
-class EmbeddingModel(Protocol):
-    """An embedding model, as the stage ``model`` defines it."""
-
-    @property
-    def name(self) -> str:
-        """What was asked for: a name on the hub, a folder, or a name of its own."""
-
-    def identity(self) -> Mapping[str, Any]:
-        """All that changes a vector, as JSON values."""
-
-    def place(self) -> str | None:
-        """Where on this machine its files are, or None."""
-
-    def agreement(self) -> float | None:
-        """Least cosine to its exact vectors in a rough precision; else None."""
-
-    def encode_documents(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of passages."""
-
-    def encode_queries(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of questions."""
-
-
-@runtime_checkable
-class Derived(Protocol):
-    """A model whose vectors are cut from another one's: the vectors of the other one are cached."""
-
-    def whole(self) -> EmbeddingModel:
-        """The other one, or itself."""
-
-    def cut(self, encoded: Encoded) -> Encoded:
-        """Its own vectors from those of ``whole``."""
-
-    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
-        """Raises ``ModelError`` for passages that it refuses."""
 
 
 @runtime_checkable

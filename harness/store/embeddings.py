@@ -10,16 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from harness.model import Model
 from harness.progress import bar
 from harness.records import Encoded, IntArray
-from harness.store.embedding_store import (
-    Derived,
-    EmbeddingModel,
-    EmbeddingStore,
-    Role,
-    Windowed,
-    unique_texts,
-)
+from harness.store.embedding_store import EmbeddingStore, Role, Windowed, unique_texts
 from harness.store.shard import HASH, Hashes, put, take
 from harness.store.space import Space
 
@@ -38,15 +32,15 @@ class CachedModel:
     the time and the tokens read for the computed ones.
     """
 
-    def __init__(self, model: EmbeddingModel, store: EmbeddingStore) -> None:
+    def __init__(self, model: Model, store: EmbeddingStore) -> None:
         self.name = model.name
         self.texts_embedded = 0
         self.texts_cached = 0
         self.embed_seconds = 0.0
         self.embed_tokens = 0
         self._model = model
-        self._derived = model if isinstance(model, Derived) else None
-        self._whole: EmbeddingModel = model if self._derived is None else self._derived.whole()
+        # Its vectors are cached; those of the model are cut from them.
+        self._whole = model.whole()
         self._windowed = self._whole if isinstance(self._whole, Windowed) else None
         self._store = store
         self._spaces: dict[Role, Space] = {}
@@ -67,17 +61,14 @@ class CachedModel:
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages; only new ones are computed."""
         encoded = self._encode(texts, "document")
-        if self._derived is None:
-            return encoded
-        self._derived.check(encoded, texts)
-        return self._derived.cut(encoded)
+        self._model.check(encoded, texts)
+        return self._model.cut(encoded)
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions; only new ones are computed."""
         if self._is_live:
             return self._model.encode_queries(texts)
-        encoded = self._encode(texts, "query")
-        return encoded if self._derived is None else self._derived.cut(encoded)
+        return self._model.cut(self._encode(texts, "query"))
 
     @contextmanager
     def live(self) -> Iterator[None]:
@@ -158,9 +149,9 @@ class CachedModel:
                 seconds = time.perf_counter() - began
                 self.embed_seconds += seconds
                 yield rows, part
-                if self._derived is not None and role == "document":
+                if role == "document":
                     # The longest come first, so the first slice shows what is refused.
-                    self._derived.check(part, given)
+                    self._model.check(part, given)
                 progress.update(len(rows))
                 start += len(rows)
                 size = min(size * 2, LARGEST_SLICE) if seconds < _SLICE_SECONDS else size

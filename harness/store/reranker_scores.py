@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,6 @@ class CachedReranker:
     def __init__(self, reranker: Reranker, folder: Path | None) -> None:
         self._reranker = reranker
         self._folder = folder
-        self._arrays: CachedArrays | None = None
         self._is_warm = False
         self._ms: dict[str, float] = {}
         self.depth = reranker.depth
@@ -76,7 +76,7 @@ class CachedReranker:
 
     def _some(self, questions: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Float32Array]:
         name = f"scores-{digest(json.dumps([list(questions), [list(map(_short, some)) for some in texts]]))}"
-        cached = self._read(name)
+        cached = self._cache.read(name)
         if cached is None:
             started = time.perf_counter()
             self._warm_up(questions, texts)
@@ -87,8 +87,7 @@ class CachedReranker:
                 taken.append(1000 * (time.perf_counter() - begun))
             self.seconds += time.perf_counter() - started
             cached = {"scores": np.concatenate(scores), "ms": np.array(taken, np.float64)}
-            if self._arrays is not None:
-                self._arrays.write(name, **cached)
+            self._cache.write(name, **cached)
         self._ms |= dict(zip(questions, cached["ms"].tolist(), strict=True))
         return np.split(cached["scores"], np.cumsum([len(some) for some in texts])[:-1])
 
@@ -98,13 +97,10 @@ class CachedReranker:
             self._reranker.scores(questions[0], texts[0][:1])
             self._is_warm = True
 
-    def _read(self, name: str) -> dict[str, Any] | None:
-        if self._folder is None:
-            return None
-        if self._arrays is None:
-            key = {"scheme": _SCHEME, "model": dict(self.identity()), "role": "reranker"}
-            self._arrays = CachedArrays(self._folder, key)
-        return self._arrays.read(name)
+    @cached_property
+    def _cache(self) -> CachedArrays:
+        key = {"scheme": _SCHEME, "model": dict(self.identity()), "role": "reranker"}
+        return CachedArrays(self._folder, key)
 
 
 def _short(text: str) -> str:

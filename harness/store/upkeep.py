@@ -1,4 +1,4 @@
-"""The content of the cache folder: list it, and remove what was not used for long.
+"""The content of the cache folder: list it, check it, and remove what was not used for long.
 
 A sweep may run meanwhile. An item is renamed before it is removed, so a reader finds all of it or nothing.
 """
@@ -8,26 +8,23 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from harness.errors import StoreError
 from harness.files.atomic import remove
+from harness.progress import bar
 from harness.store.arrays import NOTE as RANKING_NOTE
+from harness.store.arrays import DamagedArchiveError, read_archive
 from harness.store.embedding_store import NOTE as EMBEDDING_NOTE
-from harness.store.shard import SUFFIX, rows_by_name
+from harness.store.shard import SUFFIX, DamagedShardError, Shard, rows_by_name
 
 EMBEDDINGS, RANKINGS, TOKENS = "embeddings", "rankings", "tokens"
-# Folders that are never pruned: small, or expensive to make.
-OTHERS = {
-    "file_hashes": "file hashes",
-    "models": "joined models",
-    "openvino": "models for OpenVINO",
-    "onnx": "models for ONNX Runtime",
-    "backends": "trials of backends",
-    "sweeps": "copied sweeps",
-}
+# Rows of a shard that are checked at once: 100 MB of the widest vectors.
+_ROWS = 8_192
 _DAY = 24 * 3600.0
 
 
@@ -49,28 +46,28 @@ class CacheItem(NamedTuple):
     texts: int = 0
 
 
-def cache_items(cache: Path, only: str = "") -> list[CacheItem]:
-    """Embeddings by model and role, then rankings, then token maps.
+class OtherFolder(NamedTuple):
+    """A file or folder that is never pruned, since it is small or expensive to make; ``size`` in bytes."""
 
-    ``only``: a part of the model's name, in any case; others are left out. Raises ``StoreError`` if ``cache``
-    is a file.
-    """
+    label: str
+    number: int
+    size: int
+
+
+def cache_items(cache: Path) -> list[CacheItem]:
+    """Embeddings by model and role, then rankings, then token maps. Raises ``StoreError`` for a file."""
     if cache.exists() and not cache.is_dir():
         raise StoreError(f"{cache} is a file; cache= takes a folder.", where=cache)
-    found = [*_embeddings(cache), *_simple(cache, RANKINGS), *_simple(cache, TOKENS)]
-    return [item for item in found if only.casefold() in item.name.casefold()]
+    return [*_embeddings(cache), *_simple(cache, RANKINGS), *_simple(cache, TOKENS)]
 
 
-def others(cache: Path) -> list[tuple[str, int, int]]:
-    """What is never pruned: (label, number, bytes). Unknown files in the folder are ``other files``."""
-    found = []
-    for name, label in OTHERS.items():
-        places = _entries(cache / name)
-        if places:
-            found.append((label, len(places), sum(measure(place)[0] for place in places)))
-    known = {*OTHERS, EMBEDDINGS, RANKINGS, TOKENS}
-    rest = [place for place in _entries(cache) if place.name not in known]
-    return [*found, ("other files", len(rest), sum(measure(place)[0] for place in rest))] if rest else found
+def others(cache: Path) -> list[OtherFolder]:
+    """What is never pruned, by the name of its folder, with the number of its entries."""
+    return [
+        OtherFolder(place.name.replace("_", " "), len(_entries(place)) or 1, measure(place)[0])
+        for place in _entries(cache)
+        if place.name not in {EMBEDDINGS, RANKINGS, TOKENS}
+    ]
 
 
 def prune(cache: Path, items: Sequence[CacheItem], days: int) -> list[CacheItem]:
@@ -158,3 +155,39 @@ def measure(place: Path) -> tuple[int, float]:
         size += 0 if path.is_dir() else stat.st_size
         used = max(used, stat.st_mtime)
     return size, used
+
+
+def checkable(items: Sequence[CacheItem]) -> list[Path]:
+    """The files of the items that have checksums."""
+    files = [
+        file
+        for item in items
+        for file in ([item.place] if item.place.is_file() else item.place.glob("[!.]*"))
+    ]
+    return sorted(file for file in files if file.suffix == ".npz" or rows_by_name(file))
+
+
+def damaged(files: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Reads the files; gives the damaged ones and what is wrong. Files removed meanwhile are skipped."""
+    with bar("checking", len(files), "files") as progress:
+        for file in files:
+            if reason := _damage(file):
+                yield file, reason
+            progress.update()
+
+
+def _damage(file: Path) -> str:
+    try:
+        if file.suffix != SUFFIX:
+            read_archive(file)
+            return ""
+        shard = Shard(file, None)
+        for start in range(0, len(shard), _ROWS):
+            shard.read(np.arange(start, min(start + _ROWS, len(shard))))
+    except FileNotFoundError:
+        return ""
+    except (DamagedArchiveError, DamagedShardError, ValueError) as error:
+        return str(error)
+    except OSError as error:
+        return f"it can't be read: {error.strerror}"
+    return f"{shard.damaged} of {len(shard)} rows are wrong (checksum)" if shard.damaged else ""

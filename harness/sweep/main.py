@@ -98,7 +98,7 @@ def _sweep(words: Words) -> int:
         own.append(f"hydra.sweep.dir={quote(str(sweep.folder))}")
         multirun = [] if words.is_sweep else ["-m"]  # a single configuration is a sweep of one cell
         _hydra([*words.flags, *multirun, *own], CellTask(sweep.cells, shared))
-        return recording.close(sweep, record, tracker, handle)
+        return recording.close(sweep, tracker, handle)
     except BaseException as error:
         with suppress(HarnessError):  # a store that died must not hide what happened first
             tracker.abort_sweep(handle, str(error) or "Interrupted.")

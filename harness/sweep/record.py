@@ -113,7 +113,7 @@ def mark_ended(sweep: Sweep) -> None:
         write_json(file, read_json(file) | {"ended": time.time()})
 
 
-def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[str, Any]) -> int:
+def close(sweep: Sweep, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     """Prints the table, finishes the parent run with charts and leaderboard; gives the exit code."""
     cells = collected(sweep.folder, sweep.names(), sweep.primary, sweep.k)
     mark_ended(sweep)
@@ -133,7 +133,7 @@ def close(sweep: Sweep, opened: SweepRecord, tracker: Tracker, handle: Mapping[s
         say_all(terminal.profile(contents))
     summary = _summary(sweep, contents, cells.failures, shown, excerpts)
     report = [f"{'Report':<12} {shown.report}"] if shown.report else []
-    closing = tracker.close_sweep(handle, opened, summary)
+    closing = tracker.close_sweep(handle, summary)
     say_all(["", *closing, f"{'Files':<12} {sweep.folder}", *report])
     return 1 if cells.failures else 0
 

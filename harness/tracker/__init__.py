@@ -119,9 +119,7 @@ class Tracker(Protocol):
     def record_cell(self, handle: Mapping[str, Any], cell: CellRecord) -> str:
         """Records one cell of the sweep; gives its run id."""
 
-    def close_sweep(
-        self, handle: Mapping[str, Any], sweep: SweepRecord, summary: SweepSummary
-    ) -> Sequence[str]:
+    def close_sweep(self, handle: Mapping[str, Any], summary: SweepSummary) -> Sequence[str]:
         """Finishes the sweep's run; gives lines to print: how to look at the sweep (command and links)."""
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:

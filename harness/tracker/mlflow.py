@@ -100,38 +100,32 @@ class MlflowTracker:
         sweep = self._opened(handle)
         client = connected(sweep.uri)
         values = metrics(sweep.names.renamed(cell.metrics), curves_of(cell))
-        with store_errors(sweep.uri), ready(cell_files(cell.folder), texts=self.texts) as files:
-            marks = cell_tags(cell, sweep.dataset, sweep.run, files.left_out)
+        with store_errors(sweep.uri), ready(cell_files(cell.folder), texts=self.texts) as (files, left_out):
+            marks = cell_tags(cell, sweep.dataset, sweep.run, left_out)
             run = started(client, sweep.experiment, cell.name, marks, cell.started_ms).info
             with closed_on_error(client, run.run_id):
                 log(client, run.run_id, values, params(cell.params), [])
                 log_golden(client, run.run_id, sweep.dataset)
-                log_files(sweep.uri, run.artifact_uri, files.paths)
+                log_files(sweep.uri, run.artifact_uri, files)
             client.set_terminated(run.run_id, "FINISHED" if cell.error is None else "FAILED")
         return str(run.run_id)
 
-    def close_sweep(
-        self,
-        handle: Mapping[str, Any],
-        sweep: SweepRecord,  # noqa: ARG002 - all that is needed of it is in the handle
-        summary: SweepSummary,
-    ) -> Sequence[str]:
+    def close_sweep(self, handle: Mapping[str, Any], summary: SweepSummary) -> Sequence[str]:
         """Finishes the sweep's run (as failed when a cell failed), saves the view, gives lines to print."""
         opened = self._opened(handle)
         client, run = connected(opened.uri), opened.run
         with store_errors(opened.uri), closed_on_error(client, run):
             record_verdicts(opened.uri, summary.verdicts, opened.names.primary, opened.names.k)
             measured = metrics(opened.names.renamed(summary.metrics))
-            with ready(summary.files, texts=self.texts) as files:
-                log_files(opened.uri, client.get_run(run).info.artifact_uri, files.paths)
+            with ready(summary.files, texts=self.texts) as (files, _):
+                log_files(opened.uri, client.get_run(run).info.artifact_uri, files)
             cells = cells_of(client, opened.experiment, run)
-            saved = save_view(client, opened.experiment, run, opened.names, summary, cells)
-            note = with_links(summary.note, opened.experiment, run) if saved else summary.note
+            save_view(client, opened.experiment, run, opened.names, summary, cells)
+            note = with_links(summary.note, opened.experiment, run)
             log(client, run, measured, [], tags({CLOSED_TAG: "true"}, note))
             close_left_open(client, cells)
             client.set_terminated(run, "FAILED" if summary.failed else "FINISHED")
-        order = None if saved else opened.names.of(opened.names.primary)
-        return how_to_look(opened.uri, Path(self.folder), opened.experiment, run, order)
+        return how_to_look(opened.uri, Path(self.folder), opened.experiment, run)
 
     def abort_sweep(self, handle: Mapping[str, Any], message: str) -> None:
         """Marks the sweep's run as failed, described by the message, and unfinished cells as killed."""

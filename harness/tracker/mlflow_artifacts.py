@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from harness.tracker.mlflow_store import connected, store_errors
 
@@ -41,16 +41,11 @@ def cell_files(folder: Path) -> list[Path]:
     return sorted(f for f in folder.iterdir() if f.is_file() and f.name[0] != "." and f.suffix not in skipped)
 
 
-class ReadyFiles(NamedTuple):
-    """Files to be copied, and the names and sizes of those that are too large."""
-
-    paths: Sequence[Path]
-    left_out: Sequence[str]
-
-
 @contextmanager
-def ready(files: Iterable[Path], *, texts: bool) -> Iterator[ReadyFiles]:
-    """The files that may be copied, at most 5 MB each but for rankings and questions.
+def ready(files: Iterable[Path], *, texts: bool) -> Iterator[tuple[list[Path], list[str]]]:
+    """The files that may be copied, and the names and sizes of those above 5 MB, which are left out.
+
+    Rankings and questions are copied whatever their size.
 
     With ``texts`` false only files without text, and question tables without their columns of text, which
     exist while the block runs.
@@ -63,10 +58,8 @@ def ready(files: Iterable[Path], *, texts: bool) -> Iterator[ReadyFiles]:
         ]
         megabytes = {file: file.stat().st_size / 1e6 for file in allowed}
         large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name not in _ALWAYS]
-        yield ReadyFiles(
-            [file for file in allowed if file not in large],
-            [f"{file.name} ({megabytes[file]:.1f} MB)" for file in large],
-        )
+        left_out = [f"{file.name} ({megabytes[file]:.1f} MB)" for file in large]
+        yield [file for file in allowed if file not in large], left_out
 
 
 def log_files(uri: str, place: str, paths: Iterable[Path]) -> None:

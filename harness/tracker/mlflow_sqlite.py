@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from harness.errors import StoreError
+from harness.files.atomic import locked
 
 LOCK_SECONDS = 120.0
 _BUSY_SECONDS = 20.0
@@ -34,24 +33,17 @@ def usable(path: Path) -> Iterator[None]:
     Raises ``StoreError`` when the file or its folder can't be written, when the file is damaged or not a
     SQLite file, and when another process has held the lock for two minutes.
     """
-    lock = FileLock(path.with_name(f"{path.name}.lock"))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=LOCK_SECONDS)
-    except Timeout:
-        raise StoreError(
-            f"Another process has held {lock.lock_file} for {LOCK_SECONDS:.0f} s. End it, then run the same "
-            "command.",
-            where=lock.lock_file,
-        ) from None
-    except OSError as error:
-        raise _unwritable(path, str(error.strerror)) from error
-    try:
+    lock = path.with_name(f"{path.name}.lock")
+    busy = f"Another process has held {lock} for {LOCK_SECONDS:.0f} s. End it, then run the same command."
+    with ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(lock, LOCK_SECONDS, busy))
+        except OSError as error:
+            raise _unwritable(path, str(error.strerror)) from error
         _check(path)
         _write_ahead(path)
         yield
-    finally:
-        lock.release()
 
 
 def on_local_disk(folder: Path) -> bool:

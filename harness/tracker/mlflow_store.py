@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from harness.errors import StoreError
-from harness.files.reachable import why_unreachable
+from harness.files.hub import why_unreachable
 from harness.tracker.mlflow_address import DATABASES, WEB, kind_of, shown, sqlite_path
 from harness.tracker.mlflow_sqlite import usable
 

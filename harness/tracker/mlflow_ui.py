@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, SettingError
-from harness.files.reachable import why_unreachable
+from harness.files.hub import why_unreachable
 from harness.tracker.mlflow_address import WEB, kind_of, shown, sqlite_path, store_uri
 from harness.tracker.mlflow_store import connect_existing
-from harness.tracker.mlflow_view import VIEW_TAG, plain_link, run_link, view_key, view_links
+from harness.tracker.mlflow_view import VIEW_TAG, run_link, view_key, view_links
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -33,15 +33,13 @@ _TRY_SECONDS = 2.0
 _PAUSE_SECONDS = 0.2
 
 
-def how_to_look(uri: str, folder: Path, experiment: str, parent: str, order: str | None) -> list[str]:
+def how_to_look(uri: str, folder: Path, experiment: str, parent: str) -> list[str]:
     """Lines to print at the end of a sweep: the command that starts the UI, if needed, and the addresses.
 
-    ``folder`` is the tracker's own. ``order`` is the metric to sort by when no view was saved, else None.
+    ``folder`` is the tracker's own.
     """
     base = uri if kind_of(uri) in WEB else LOCAL_ADDRESS
     links = view_links(base, experiment, view_key(parent))
-    if order is not None:
-        links = {"Leaderboard": plain_link(base, experiment, parent, order)}
     command = {"Open MLflow": _command(uri, folder)} if base != uri else {}
     return [f"{name:<12} {value}" for name, value in (command | links).items()]
 

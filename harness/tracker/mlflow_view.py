@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from harness.tracker import SweepSummary
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 VIEW_TAG = "mlflow.sharedViewState."
-VIEW_CHARS = 20_000
+# A view is a tag of at most 20,000 characters.
+_MOST_COLUMNS = 60
 # The UI's name for the section of metrics without a prefix.
 _UNPREFIXED = "Model metrics"
 _COMPARISON = "Comparison"
@@ -43,20 +43,17 @@ def save_view(
     names: MetricNames,
     summary: SweepSummary,
     cells: Sequence[Run],
-) -> bool:
-    """Puts the view of a sweep onto the experiment; False when it would be longer than a tag may be."""
+) -> None:
+    """Puts the view of a sweep onto the experiment, with its first 60 columns."""
     logged = list(dict.fromkeys(name for cell in cells for name in cell.data.metrics))
     columns = [
         f"metrics.{names.of(column.partition('.')[2])}" if column.startswith("metrics.") else column
-        for column in summary.columns
+        for column in summary.columns[:_MOST_COLUMNS]
     ]
     # Only recall: the other curve can't be compared between chunkings, and has its chart among its section.
     curves = [curve_name(CURVES[0])] if curve_name(CURVES[0]) in logged else []
     view = view_json(parent, names.of(names.primary), columns, names.of(summary.cost), logged, curves)
-    if len(view) > VIEW_CHARS:
-        return False
     client.set_experiment_tag(experiment, VIEW_TAG + view_key(parent), view)
-    return True
 
 
 def view_json(
@@ -88,13 +85,6 @@ def view_links(base: str, experiment: str, key: str) -> dict[str, str]:
     """Addresses of the leaderboard and of the charts, by the names under which they are printed."""
     table = f"{_page(base, experiment)}&viewStateShareKey={key}"
     return {"Leaderboard": table, "Charts": f"{table}&compareRunsMode=CHART"}
-
-
-def plain_link(base: str, experiment: str, parent: str, primary: str) -> str:
-    """The leaderboard without a saved view: filter and order in the address itself."""
-    search = quote(_children_of(parent), safe="")
-    order = quote(_canonical(f"metrics.{primary}"), safe="")
-    return f"{_page(base, experiment)}&searchFilter={search}&orderByKey={order}&orderByAsc=false"
 
 
 def run_link(base: str, experiment: str, run: str) -> str:

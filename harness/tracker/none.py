@@ -29,7 +29,6 @@ class NoTracker:
     def close_sweep(
         self,
         handle: Mapping[str, Any],  # noqa: ARG002 - protocol
-        sweep: SweepRecord,  # noqa: ARG002 - protocol
         summary: SweepSummary,  # noqa: ARG002 - protocol
     ) -> Sequence[str]:
         """One line that says so."""

@@ -61,7 +61,9 @@ except SystemExit as end:
 """
 
 
-@pytest.mark.parametrize("command", ["", ".compare", ".doctor", ".gate", ".pick", ".report", ".verify"])
+@pytest.mark.parametrize(
+    "command", ["", ".cache", ".compare", ".doctor", ".gate", ".pick", ".report", ".verify"]
+)
 @pytest.mark.parametrize(("word", "code"), [("--help", 0), ("chunks=3", 1)])
 def test_help_and_misspelt_settings_are_answered_without_heavy_imports(command, word, code, tmp_path):
     """Neither libraries nor stages are imported before the words of a command line are known to hold."""

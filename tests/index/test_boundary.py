@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.index.boundary import unsettled
+from harness.index import unsettled
 from harness.index.exact import ExactIndex
 from harness.records import Ranking
 

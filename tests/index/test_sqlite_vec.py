@@ -160,7 +160,7 @@ def test_as_many_candidates_as_sqlite_vec_allows():
 
     assert ((found >= 0).sum(axis=1) == 4096).all()
     assert np.mean(found[:, :4000] == exact.search(queries, 4000).rows) > 0.99
-    with pytest.raises(SettingError, match=r"index\.candidates is 4097; .* of vectors, 1 to 4096\.$"):
+    with pytest.raises(SettingError, match=r"index\.candidates is 4097; .* of vectors, from 1 to 4,096\.$"):
         SqliteVecIndex(candidates=4097)
 
 

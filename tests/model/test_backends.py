@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from harness.errors import ModelError, SettingError
-from harness.model.backends import choose, converted, onnx, trial
-from harness.model.backends import openvino as openvino_module
+from harness.model.backends import choose, converted, engines, trial
 from harness.model.backends.torch import load_model
 from harness.model.sentence_transformer import SentenceTransformerModel
 from harness.model.sources import packaged_model
@@ -239,7 +238,7 @@ def test_minilm_agrees_on_every_backend_in_every_precision(minilm_cache: Path) -
     half = replace(torch, precision="bfloat16")
     assert cosines(half.encode_documents(texts).vectors, expected.vectors).min() > 0.9995
     half = replace(half, backend="openvino")
-    if "BF16" in openvino_module.library().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+    if "BF16" in engines.openvino_library().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         assert cosines(half.encode_documents(texts).vectors, expected.vectors).min() > 0.9999
     else:
         with pytest.raises(ModelError, match="does not compute in bfloat16"):
@@ -349,7 +348,7 @@ def test_a_model_that_can_not_be_converted(
     tiny_folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Auto runs it on torch with the converter's words; openvino asked for by name is an error; nothing half-made stays."""
-    module = openvino_module.library()
+    module = engines.openvino_library()
 
     def fail(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("no conversion rule for aten::strange\nmore")
@@ -401,8 +400,8 @@ def test_without_openvino_torch_is_used(
         ("precision", {"precision": "int8", "backend": "openvino"}, "must be float32 or bfloat16"),
         ("precision", {"precision": "int8", "backend": "torch"}, "must be float32, bfloat16 or float16"),
         ("precision", {"precision": "bfloat16", "backend": "onnx"}, "must be float32 or int8"),
-        ("precision", {"precision": "int8", "device": "cuda"}, "For a GPU use another precision"),
-        ("backend", {"backend": "onnx", "device": "mps"}, "For a GPU use model.backend=torch"),
+        ("precision", {"precision": "int8", "device": "cuda"}, "For a GPU use model.precision=float32"),
+        ("backend", {"backend": "onnx", "device": "mps"}, "For a GPU use model.backend=auto"),
         ("precision", {"precision": "float16", "device": "cpu"}, "must be float32 or bfloat16"),
         ("precision", {"precision": "float16", "backend": "openvino"}, "must be float32 or bfloat16"),
         ("backend", {"backend": "openvino", "device": "cuda:1"}, "must be auto or cpu"),
@@ -474,8 +473,7 @@ def test_auto_takes_the_next_engine(
     """Where OpenVINO is not installed ONNX Runtime is tried, and torch where that is slower."""
     shutil.copytree(onnx_tiny.cache_dir, tmp_path / "cache")
     note, entry = trial_of(replace(onnx_tiny, cache_dir=tmp_path / "cache"))
-    real = choose.installed
-    monkeypatch.setattr(choose, "installed", lambda engine: engine.name == "onnx" and real(engine))
+    monkeypatch.setattr(engines.OpenVino, "is_installed", lambda: False)
     for seconds, taken in ((0.1, "onnx"), (0.3, "torch")):
         note.write_text(json.dumps({**entry, "seconds": seconds, "torch_seconds": 0.2}))
         choose.load.cache_clear()
@@ -486,7 +484,7 @@ def test_auto_takes_the_next_engine(
 def test_an_error_in_a_thread_is_raised(onnx_tiny: SentenceTransformerModel) -> None:
     """ONNX Runtime works in threads; what goes wrong there is not lost."""
     place_of = place(onnx_tiny)
-    backend = onnx.OnnxBackend(place_of, "float32")
+    backend = engines.Onnx(place_of, "float32")
 
     with pytest.raises(Exception, match="indices element out of data bounds"):
         backend.encode([np.array([10**6])])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.errors import ModelError, SettingError
+from harness.errors import ModelError
 from harness.model import static
 from harness.model.static import StaticModel
 
@@ -115,12 +115,6 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     """The message says what to install."""
     with pytest.raises(ModelError, match="pip install no-such-package"):
         model(tmp_path, package="no-such-package").encode_documents(["a"])
-
-
-def test_the_hash_must_be_one() -> None:
-    """A hash that is none is refused before anything is looked for."""
-    with pytest.raises(SettingError, match="64 hexadecimal digits"):
-        model(Path(), weights_sha256="abc")
 
 
 @pytest.mark.models

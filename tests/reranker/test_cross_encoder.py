@@ -84,7 +84,7 @@ def test_other_kinds_of_models_are_refused(tmp_path, tiny_folder):
     (three / "config.json").write_text(
         json.dumps(config | {"architectures": ["BertModel"]}), encoding="utf-8"
     )
-    with pytest.raises(ModelError, match=r"no cross-encoder: its config\.json says BertModel"):
+    with pytest.raises(ModelError, match=r"is not a cross-encoder: its config\.json says BertModel"):
         CrossEncoderReranker(name=str(three), cache_dir=tmp_path).identity()
     bare = shutil.copytree(tiny_folder, tmp_path / "bare")
     (bare / "model.safetensors").unlink()

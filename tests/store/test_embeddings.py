@@ -33,6 +33,12 @@ class StandIn:
         self.calls, self.version, self.query_prompt = [], version, query_prompt
     def identity(self):
         return {"name": self.name, "version": self.version, "query_prompt": self.query_prompt, "document_prompt": "", "dim": 8}
+    def whole(self):
+        return self
+    def cut(self, encoded):
+        return encoded
+    def check(self, encoded, texts):
+        pass
     def encode_documents(self, texts):
         return self.encode(texts, f"d{self.version}")
     def encode_queries(self, texts):
@@ -88,7 +94,20 @@ def test_counters(tmp_path: Path) -> None:
     assert model.embed_seconds > 0
 
 
-class ReadsTen:
+class Whole:
+    """What a model has whose vectors are cached as they are."""
+
+    def whole(self) -> Any:
+        return self
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        return encoded
+
+    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
+        pass
+
+
+class ReadsTen(Whole):
     """A model that reads ten characters of a passage; it notes what it was given."""
 
     name = "reads ten"
@@ -535,7 +554,7 @@ def test_slices_grow_while_they_are_quick_and_never_beyond_the_limit(
     assert {len(call) for call in slow._model.calls} == {256, 208}  # type: ignore[attr-defined]
 
 
-class Broken:
+class Broken(Whole):
     """A model that fails at its third call."""
 
     name = "stand-in"

@@ -26,6 +26,15 @@ class StandIn:
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "dim": 2}
 
+    def whole(self) -> StandIn:
+        return self
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        return encoded
+
+    def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
+        pass
+
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         angles = np.array([float(text.split()[1]) for text in texts])
         n = angles.astype(np.int64)

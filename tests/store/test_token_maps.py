@@ -65,7 +65,7 @@ def test_a_damaged_file_is_reported_and_made_again(tmp_path: Path, caplog: pytes
         caplog.clear()
         tokenizer = Letters()
         assert shown(cached_maps(tmp_path, tokenizer, "corpus", TEXTS)) == expected, place
-        assert not tokenizer.mapped or "tokenised again" in caplog.text
+        assert not tokenizer.mapped or "computed again" in caplog.text
     path.write_bytes(content[:50])
     assert shown(cached_maps(tmp_path, Letters(), "corpus", TEXTS)) == expected
     assert path.read_bytes() == content

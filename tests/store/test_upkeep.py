@@ -14,7 +14,7 @@ import pytest
 
 from harness.errors import StoreError
 from harness.records import Chunks, Document, Encoded, Ranking
-from harness.store import inspection, upkeep
+from harness.store import upkeep
 from harness.store.arrays import DamagedArchiveError, mark_used, read_archive, write_archive
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
@@ -34,6 +34,15 @@ class StandIn:
 
     def place(self):
         return "here"
+
+    def whole(self):
+        return self
+
+    def cut(self, encoded):
+        return encoded
+
+    def check(self, encoded, texts):
+        pass
 
     def encode_documents(self, texts):
         self.before()
@@ -89,6 +98,11 @@ def age(place, days):
         os.utime(path, (then, then))
 
 
+def named(cache, name):
+    """The items of one model."""
+    return [item for item in upkeep.cache_items(cache) if item.name == name]
+
+
 def contents(folder):
     """Every file with its bytes."""
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -109,7 +123,7 @@ def test_what_is_listed(tmp_path):
         ("embeddings", "stand-in", "query", 256, 7),
         ("rankings", "stand-in", "", None, 0),
     ]
-    assert upkeep.others(tmp_path) == [("file hashes", 1, 5), ("other files", 1, 3)]
+    assert upkeep.others(tmp_path) == [("file hashes", 1, 5), ("notes.txt", 1, 3)]
     assert sum(item.size for item in items) + 8 == sum(map(len, contents(tmp_path).values()))
     assert all(item.idle < 1 for item in items)
 
@@ -122,21 +136,6 @@ def test_nothing_kept(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="is a file"):
         upkeep.cache_items(tmp_path / "file")
-
-
-def test_only_names_a_part_of_the_model_in_any_case(tmp_path):
-    """Embeddings and rankings of other models, and what belongs to no model, are left aside."""
-    for name in ("org/First", "org/second"):
-        embedded(tmp_path, name)
-        ranked(tmp_path, name)
-    (tmp_path / "tokens").mkdir()
-    write_archive(tmp_path / "tokens" / "map.npz", {"a": np.arange(3)})
-
-    assert {(item.kind, item.name) for item in upkeep.cache_items(tmp_path, "fIRST")} == {
-        ("embeddings", "org/First"),
-        ("rankings", "org/First"),
-    }
-    assert len(upkeep.cache_items(tmp_path)) == 5
 
 
 def test_a_space_without_its_note_is_listed(tmp_path):
@@ -155,10 +154,10 @@ def test_old_things_go_and_newer_ones_stay(tmp_path):
     for name, days in (("old", 30.5), ("young", 29.5)):
         embedded(tmp_path, name)
         ranked(tmp_path, name)
-        for item in upkeep.cache_items(tmp_path, name):
+        for item in named(tmp_path, name):
             age(item.place, days)
     before = contents(tmp_path)
-    stays = {file for item in upkeep.cache_items(tmp_path, "young") for file in contents(item.place)}
+    stays = {file for item in named(tmp_path, "young") for file in contents(item.place)}
 
     gone = upkeep.prune(tmp_path, upkeep.cache_items(tmp_path), 30)
 
@@ -301,7 +300,7 @@ def test_what_cant_be_removed_is_said(tmp_path, monkeypatch):
 
 
 def test_a_sound_cache_is_sound(tmp_path):
-    """Nothing is reported of what was just written, and inspection changes nothing, not even when it was last used."""
+    """Nothing is reported of what was just written, and checking changes nothing, not even when it was last used."""
     embedded(tmp_path)
     ranked(tmp_path)
     for item in upkeep.cache_items(tmp_path):
@@ -309,8 +308,8 @@ def test_a_sound_cache_is_sound(tmp_path):
     before = contents(tmp_path)
     items = upkeep.cache_items(tmp_path)
 
-    assert list(inspection.damaged(items)) == []
-    assert inspection.checkable(items) == 2  # one shard, one ranking
+    assert list(upkeep.damaged(upkeep.checkable(items))) == []
+    assert len(upkeep.checkable(items)) == 2  # one shard, one ranking
     assert contents(tmp_path) == before
     assert all(item.idle > 39 for item in upkeep.cache_items(tmp_path))
 
@@ -332,7 +331,7 @@ def test_each_damaged_file_is_named(tmp_path):
     content[content.index(np.ones(5, np.float32).tobytes())] ^= 1
     ranking.write_bytes(content)
 
-    reasons = {damage.file: damage.reason for damage in inspection.damaged(upkeep.cache_items(tmp_path))}
+    reasons = dict(upkeep.damaged(upkeep.checkable(upkeep.cache_items(tmp_path))))
     assert reasons.keys() == {flipped, cut, ranking}
     assert sound not in reasons
     assert reasons[flipped] == "1 of 10 rows are wrong (checksum)"
@@ -344,7 +343,7 @@ def test_what_vanishes_while_it_is_checked_is_no_damage(tmp_path):
     """A shard that a sweep merged away meanwhile is passed over."""
     embedded(tmp_path)
     embedded(tmp_path, "another")
-    found = inspection.damaged(upkeep.cache_items(tmp_path))
+    found = upkeep.damaged(upkeep.checkable(upkeep.cache_items(tmp_path)))
     for shard in tmp_path.rglob("*.safetensors"):
         shard.unlink()
 

@@ -37,7 +37,7 @@ def record(tracker: MlflowTracker, folder: Path) -> Recorded:
             folder / "1", name="bge · 256", metrics={}, curves={}, note="", error="No weights. Download bge."
         ),
     )
-    lines = tracker.close_sweep(handle, sweep, sweep_summary(folder, failed=1))
+    lines = tracker.close_sweep(handle, sweep_summary(folder, failed=1))
     client = MlflowClient(tracking_uri=handle["uri"])
     runs = [client.get_run(run) for run in (handle["run_id"], good, bad)]
     return Recorded(client, handle["experiment_id"], *runs, list(lines), folder)

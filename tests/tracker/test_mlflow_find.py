@@ -32,9 +32,7 @@ def test_a_sweep_is_fetched_from_a_server(server: str, tmp_path: Path) -> None:
     failed_id = tracker.record_cell(handle, failed)
     with pytest.raises(StoreError, match="is still running"):
         tracker.find("latest")
-    tracker.close_sweep(
-        handle, sweep, replace(sweep_summary(tmp_path), files=[tmp_path / "sweep.json"], failed=1)
-    )
+    tracker.close_sweep(handle, replace(sweep_summary(tmp_path), files=[tmp_path / "sweep.json"], failed=1))
 
     found = tracker.find("latest")
     assert found is not None

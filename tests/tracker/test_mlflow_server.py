@@ -17,7 +17,7 @@ def test_a_sweep_on_a_real_server(server: str, tmp_path: Path, capsys: pytest.Ca
     handle = tracker.open_sweep(sweep)
     params = {f"p{i}": "x" for i in range(150)}
     run_id = tracker.record_cell(handle, cell_record(tmp_path / "0", params=params))
-    lines = tracker.close_sweep(handle, sweep, sweep_summary(tmp_path))
+    lines = tracker.close_sweep(handle, sweep_summary(tmp_path))
     client = MlflowClient(tracking_uri=server)
     run = client.get_run(run_id)
     assert run.info.status == "FINISHED"

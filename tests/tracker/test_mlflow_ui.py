@@ -11,7 +11,7 @@ from tracker_processes import ROOT, free_port
 from tracker_records import cell_record, sweep_record, sweep_summary
 
 from harness.errors import SettingError
-from harness.files.reachable import why_unreachable
+from harness.files.hub import why_unreachable
 from harness.tracker.mlflow import MlflowTracker
 from harness.tracker.mlflow_ui import how_to_look, main, port_of
 
@@ -46,21 +46,17 @@ def test_a_store_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_checkouts_script_is_named_where_there_is_one(tmp_path: Path) -> None:
     """In a checkout the command is short; elsewhere it is MLflow's own; odd paths are quoted."""
     folder = tmp_path / "mlruns"
-    elsewhere = how_to_look("sqlite:////odd place/mlflow.db", folder, "1", "abc", None)[0]
+    elsewhere = how_to_look("sqlite:////odd place/mlflow.db", folder, "1", "abc")[0]
     assert elsewhere.endswith("--backend-store-uri 'sqlite:////odd place/mlflow.db'")
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts" / "ui").write_text("")
-    assert how_to_look(f"sqlite:///{folder}/mlflow.db", folder, "1", "abc", None)[0].endswith(
-        "  bash scripts/ui"
-    )
-    assert how_to_look("sqlite:////x.db", folder, "1", "abc", None)[0].endswith(
-        "bash scripts/ui sqlite:////x.db"
-    )
+    assert how_to_look(f"sqlite:///{folder}/mlflow.db", folder, "1", "abc")[0].endswith("  bash scripts/ui")
+    assert how_to_look("sqlite:////x.db", folder, "1", "abc")[0].endswith("bash scripts/ui sqlite:////x.db")
 
 
 def test_a_database_is_looked_at_through_a_server_of_ones_own(tmp_path: Path) -> None:
     """A browser can't open its address, which is not printed."""
-    command, link = how_to_look("postgresql://me:geheim@h/db", tmp_path / "m", "1", "abc", "mrr")
+    command, link, _ = how_to_look("postgresql://me:geheim@h/db", tmp_path / "m", "1", "abc")
     assert command.endswith('--backend-store-uri "$MLFLOW_TRACKING_URI"')
     assert link.split()[1].startswith("http://127.0.0.1:5000/#/")
 
@@ -71,7 +67,7 @@ def test_the_link_is_said_last_when_the_server_answers(tmp_path: Path, ending: s
     tracker = MlflowTracker(folder=tmp_path / "mlruns")
     handle = tracker.open_sweep(sweep_record(tmp_path))
     tracker.record_cell(handle, cell_record(tmp_path / "0"))
-    tracker.close_sweep(handle, sweep_record(tmp_path), sweep_summary(tmp_path))
+    tracker.close_sweep(handle, sweep_summary(tmp_path))
     port = free_port()
     process = subprocess.Popen(
         ["bash", str(ROOT / "scripts" / "ui"), handle["uri"]],

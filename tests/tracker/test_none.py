@@ -14,6 +14,6 @@ def test_nothing_is_recorded(tmp_path: Path) -> None:
     sweep = sweep_record(tmp_path)
     handle = json.loads(json.dumps(tracker.open_sweep(sweep)))
     assert tracker.record_cell(handle, cell_record(tmp_path / "0")) == "minilm · 256"
-    (line,) = tracker.close_sweep(handle, sweep, sweep_summary(tmp_path))
+    (line,) = tracker.close_sweep(handle, sweep_summary(tmp_path))
     assert "tracker=none" in line
     tracker.abort_sweep(handle, "")

@@ -63,37 +63,6 @@ class BackendRequest(NamedTuple):
     cache_dir: str
 
 
-class Engine(Protocol):
-    """What runs converted models: on the CPU, without importing torch."""
-
-    @property
-    def name(self) -> str:
-        """As ``backend=`` says it."""
-
-    @property
-    def title(self) -> str:
-        """As a sentence says it."""
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """What must be installed; the names in the package index are those of the modules."""
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """What ``convert`` writes."""
-
-    def convert(self, whole: Any, example: Any, precision: str, folder: Path) -> None:
-        """Writes the files.
-
-        ``whole``: a ``torch.nn.Module`` from ids, int64 (texts, tokens), to vectors, float32 (texts, dim).
-        ``example``: such ids. Raises ``UnfitError`` when it can't be converted, ``OSError`` or
-        ``RuntimeError`` when not written.
-        """
-
-    def opened(self, folder: Path, precision: str) -> Backend:
-        """The backend on these files. Raises ``UnfitError`` when this machine can't run them."""
-
-
 class UnfitError(Exception):
     """An engine can't stand in for torch here; the message is a clause that says why.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import platform
 import sys
@@ -11,18 +10,13 @@ from importlib import metadata
 from pathlib import Path
 
 from harness.errors import ModelError
-from harness.model.backends import BackendRequest, Engine, LoadedModel, UnfitError, converted
-from harness.model.backends.onnx import Onnx
-from harness.model.backends.openvino import OpenVino
+from harness.model.backends import BackendRequest, LoadedModel, UnfitError, converted
+from harness.model.backends.engines import ENGINES, Engine
 from harness.model.backends.torch import TorchBackend, fast_tokenizer, load_model, quiet
 from harness.model.backends.trial import AGREEMENT, BackendTrial, compare, known, remember, sample_ids
 from harness.model.settings import PRECISIONS
 
 logger = logging.getLogger(__name__)
-
-
-# In the order in which they are tried; docs/performance.md compares them.
-ENGINES: tuple[Engine, ...] = (OpenVino(), Onnx())
 
 
 # Cells of a sweep alternate between a few models; more than four would only hold memory.
@@ -63,13 +57,8 @@ def agreement(wanted: BackendRequest) -> float | None:
 
     Loads nothing, so it is told of embeddings that were computed before, too.
     """
-    found = (known(wanted, engine) for engine in _engines(wanted) if installed(engine))
+    found = (known(wanted, engine) for engine in _engines(wanted) if engine.is_installed())
     return next((verdict.cosine for verdict in found if verdict and verdict.agrees(wanted.precision)), None)
-
-
-def installed(engine: Engine) -> bool:
-    """True when all of its packages can be imported."""
-    return all(importlib.util.find_spec(package) is not None for package in engine.packages)
 
 
 def _engines(wanted: BackendRequest) -> list[Engine]:
@@ -104,7 +93,7 @@ def _torch(wanted: BackendRequest) -> LoadedModel:
 
 
 def _converted(wanted: BackendRequest, engine: Engine) -> LoadedModel:
-    if not installed(engine):
+    if not engine.is_installed():
         packages = " ".join(engine.packages)
         raise UnfitError(f"{engine.title} is not installed (pip install {packages})", expected=True)
     place = converted.folder(wanted, engine)

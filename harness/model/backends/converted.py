@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from harness.files.atomic import replacing_folder
 from harness.files.model_files import file_sha256, sha256
-from harness.model.backends import BackendRequest, Engine, LoadedModel, UnfitError
+from harness.model.backends import BackendRequest, LoadedModel, UnfitError, first_line
+from harness.model.backends.engines import Engine
 
 TOKENIZER, NOTE = "tokenizer.json", "note.json"
 _SCHEME = 2
@@ -46,7 +49,7 @@ def opened(place: Path, engine: Engine, precision: str) -> LoadedModel:
     """The backend with its tokenizer; imports neither torch nor transformers."""
     from tokenizers import Tokenizer
 
-    return LoadedModel(engine.opened(place, precision), Tokenizer.from_file(str(place / TOKENIZER)))
+    return LoadedModel(engine(place, precision), Tokenizer.from_file(str(place / TOKENIZER)))
 
 
 def convert(model: Any, tokenizer: Any, engine: Engine, wanted: BackendRequest) -> None:
@@ -59,13 +62,28 @@ def convert(model: Any, tokenizer: Any, engine: Engine, wanted: BackendRequest) 
     place = folder(wanted, engine)
     try:
         with replacing_folder(place, lambda: sound(place, engine, wanted.cache_dir)) as aside:
-            engine.convert(*_whole(model), wanted.precision, aside)
+            with _silent():
+                engine.convert(*_whole(model), wanted.precision, aside)
             (aside / TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
             files = {file: sha256(aside / file) for file in (*engine.files, TOKENIZER)}
             note = {"name": wanted.name, "versions": versions(engine), "files": files}
             (aside / NOTE).write_text(json.dumps(note, indent=1), encoding="utf-8")
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         raise UnfitError(f"the converted model could not be written to {place} ({error})") from error
+    except Exception as error:
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise UnfitError(f"{engine.title} can't convert it ({reason})") from error
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without what the converters log: how well it went is measured afterwards."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _whole(model: Any) -> tuple[Any, Any]:

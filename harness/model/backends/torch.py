@@ -100,20 +100,19 @@ def load_model(folder: str, device: str, name: str) -> Any:
         from sentence_transformers import SentenceTransformer
 
         _silence()
-        target = _device(device, name)
         try:
             import torch
 
             return SentenceTransformer(
                 folder,
-                device=target,
+                device=None if device == "auto" else device,
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"dtype": torch.float32},
             ).float()
         except Exception as error:
             raise ModelError(
-                f"The model {name!r} in {folder} could not be loaded on {target}: {type(error).__name__}: "
+                f"The model {name!r} in {folder} could not be loaded on {device}: {type(error).__name__}: "
                 f"{first_line(error)}. Delete the folder and get it again, or choose another model.device= "
                 "when the device is the trouble.",
                 model=name,
@@ -139,22 +138,6 @@ def fast_tokenizer(model: Any, name: str) -> Any:
             model=name,
         )
     return Tokenizer.from_str(backend.to_str())
-
-
-def _device(wanted: str, name: str) -> str:
-    import torch
-
-    usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if wanted == "auto":
-        return next(kind for kind, there in usable.items() if there)
-    if not usable[wanted.split(":", maxsplit=1)[0]]:
-        there = ", ".join(kind for kind, is_there in usable.items() if is_there)
-        raise ModelError(
-            f"The model {name!r} was asked to run on {wanted!r} (model.device), which this machine does not "
-            f"have. It has: {there}.",
-            model=name,
-        )
-    return wanted
 
 
 def _silence() -> None:

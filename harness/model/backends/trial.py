@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.files.atomic import write_bytes
-from harness.model.backends import Backend, BackendRequest, Engine, cores
+from harness.model.backends import Backend, BackendRequest, cores
 from harness.model.backends.converted import versions
+from harness.model.backends.engines import Engine
 from harness.model.backends.torch import TorchBackend
 from harness.model.window import Window
 from harness.records import Float32Array, IntArray

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from harness.files import reachable
-from harness.files.reachable import why_unreachable
+from harness.files import hub
+from harness.files.hub import why_unreachable
 
 
 @contextmanager
@@ -72,8 +72,8 @@ def test_a_silent_server_is_given_up() -> None:
 def test_a_name_that_is_looked_up_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name server obeys no time limit of the request."""
     done = threading.Event()
-    monkeypatch.setattr(reachable, "_request", lambda *_: str(done.wait(60)))
-    monkeypatch.setattr(reachable, "_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(hub, "_request", lambda *_: str(done.wait(60)))
+    monkeypatch.setattr(hub, "_GRACE_SECONDS", 0.1)
     assert why_unreachable("http://host", 0.1) == "no answer within 0.1 s"
     done.set()
 
