@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from harness.questions.check import CheckedSet, CheckResult, Finding, Position, counted, shortened
+from harness.questions.check import CheckedSet, CheckResult, Finding, Position, shortened
 from harness.questions.near_copies import passages_like
 from harness.records import Evidence
 from harness.text.spans import Span, find_spans
+from harness.view.formats import counted
 
 _AMBIGUOUS_PLACES = 20
 _COPY_PLACES = 100  # a text that stands in so many places is boilerplate
@@ -99,7 +100,7 @@ def near_copies(
             for i, place in found.items()
         ),
     )
-    fact = f"{counted(len(found), 'quote', 'quotes')} in nearly the same words elsewhere"
+    fact = f"{counted(len(found), 'quote')} in nearly the same words elsewhere"
     return CheckResult("near copies", fact, (finding,))
 
 

@@ -96,7 +96,7 @@ class BudgetReachedError(SettingError):
 
 
 class Budget:
-    """Dollars that may be spent, ``spent`` before included; ``limit`` None is no limit.
+    """Dollars that may be spent, ``spent`` before included; ``limit`` None: unlimited.
 
     May be used by several threads.
 

@@ -8,9 +8,8 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.errors import InputError, SettingError
+from harness.errors import InputError, SettingError, number, share, shown, switch, whole
 from harness.golden.jsonl import Faults, read_lines
 from harness.golden.names import Names, shown_id
 
@@ -18,28 +17,10 @@ _COLUMNS = (
     {"doc_id", "id", "document", "path", "page", "url"},
     {"weight", "traffic", "views", "visits", "hits", "count"},
 )
-# What a number means, and its limits.
-_WHOLE = {
-    "n": ("the number of questions", 1, None),
-    "seed": ("a whole number", 0, None),
-    "concurrency": ("a number of calls", 1, 64),
-    "max_tokens": ("a number of tokens", 100, 8192),
-    "retries": ("a number of tries", 0, 100),
-}
-_DOLLARS = ("a number of dollars", 0.0, 1e6)
-_NUMBERS = {
-    "max_overlap": ("a share", 0.0, 1.0),
-    "poll": ("a number of seconds", 0.0, 3600.0),
-    "timeout": ("a number of seconds", 0.001, 3600.0),
-    "budget_usd": _DOLLARS,
-    "price_in": _DOLLARS,
-    "price_out": _DOLLARS,
-}
-_OPTIONAL = {"budget_usd", "price_in", "price_out", "weights", "base_url"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class GeneratorSettings:
     """What ``conf/command/generate.yaml`` explains.
 
     Raises ``SettingError`` for a value that is not allowed.
@@ -62,38 +43,29 @@ class Settings:
     base_url: str | None
 
     def __post_init__(self) -> None:
-        for name, (what, low, high) in _WHOLE.items():
-            limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-            self._check(name, (int,), low, high, f"{what}, {limits}")
-        for name, (what, least, most) in _NUMBERS.items():
-            self._check(name, (int, float), least, most, f"{what} from {least:g} to {most:g}")
-        if not isinstance(self.batch, bool):
-            self._refuse("batch", "true or false")
-        for name, allowed in (
-            ("model", "the name of a model, such as claude-haiku-4-5"),
-            ("weights", "a text, or null"),
-            ("base_url", "a text, or null"),
-        ):
-            value = getattr(self, name)
-            if not (value is None and name in _OPTIONAL) and not (isinstance(value, str) and value.strip()):
-                self._refuse(name, allowed)
-        if self.base_url and not self.base_url.startswith(("http://", "https://")):
-            self._refuse("base_url", "an address that begins with http:// or https://")
+        whole(self.n, "generator.n", 1, of="questions")
+        whole(self.seed, "generator.seed")
+        whole(self.concurrency, "generator.concurrency", 1, 64, of="calls")
+        whole(self.max_tokens, "generator.max_tokens", 100, 8192, of="tokens")
+        whole(self.retries, "generator.retries", 0, 100, of="tries")
+        share(self.max_overlap, "generator.max_overlap")
+        number(self.poll, "generator.poll", 0, 3600)
+        number(self.timeout, "generator.timeout", 0.001, 3600)
+        for name in ("budget_usd", "price_in", "price_out"):
+            if getattr(self, name) is not None:
+                number(getattr(self, name), f"generator.{name}")
+        switch(self.batch, "generator.batch")
+        _text(self.model, "generator.model", "the name of a model, such as claude-haiku-4-5")
+        if self.weights is not None:
+            _text(self.weights, "generator.weights", "a file, or null")
+        address = "an address that begins with http:// or https://"
+        if self.base_url is not None:
+            _text(self.base_url, "generator.base_url", address, ("http://", "https://"))
 
-    def _check(
-        self, name: str, kinds: tuple[type, ...], low: float, high: float | None, allowed: str
-    ) -> None:
-        value = getattr(self, name)
-        if value is None and name in _OPTIONAL:
-            return
-        is_number = isinstance(value, kinds) and not isinstance(value, bool)
-        if not is_number or not low <= value <= (math.inf if high is None else high):
-            self._refuse(name, allowed)
 
-    def _refuse(self, name: str, allowed: str) -> None:
-        value: Any = getattr(self, name)
-        shown = "empty" if value in {None, ""} else value
-        raise SettingError(f"generator.{name} is {shown}; it must be {allowed}.", key=f"generator.{name}")
+def _text(value: object, key: str, allowed: str, begins: tuple[str, ...] = ("",)) -> None:
+    if not isinstance(value, str) or not value.strip() or not value.startswith(begins):
+        raise SettingError(f"{key} is {shown(value)}; it must be {allowed}.", key=key)
 
 
 def read_weights(path: Path, doc_ids: Collection[str]) -> dict[str, float]:

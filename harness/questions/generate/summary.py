@@ -8,9 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.questions.generate.ledger import Ledger
 from harness.questions.generate.money import Estimate, Price
-from harness.questions.generate.session import Session
-from harness.questions.generate.settings import Settings
+from harness.questions.generate.settings import GeneratorSettings
+from harness.questions.generate.writing import Writing
+from harness.view.formats import counted
+from harness.view.table import Head, TextTable
 
 _KINDS = {
     "not_answerable": "the passage answers no question that a user would ask",
@@ -20,19 +23,22 @@ _KINDS = {
 }
 
 
-def plan(estimate: Estimate, price: Price, model: str, *, batch: bool, budget: float | None) -> Iterator[str]:
+def plan(estimate: Estimate, price: Price, settings: GeneratorSettings) -> Iterator[str]:
     """Calls, tokens and dollars before the first call."""
-    how = "one batch, answered within a day" if batch else "one by one"
-    yield f"calls      {estimate.calls:,} to {model}, {how}; rejected answers are asked for once more"
+    how = "one batch, answered within a day" if settings.batch else "one by one"
+    yield (
+        f"calls      {estimate.calls:,} to {settings.model}, {how}; rejected answers are asked for once more"
+    )
     yield f"tokens     about {estimate.tokens_in:,} in and {estimate.tokens_out:,} out"
     since = "as given" if price.date == "given" else f"as of {price.date}"
+    half = ", half for a batch" if settings.batch else ""
     yield (
         f"price      about {dollars(estimate.dollars)} (${price.dollars_in:g} and ${price.dollars_out:g} "
-        f"per million tokens, {since}"
-        f"{', half for a batch' if batch else ''})"
+        f"per million tokens, {since}{half})"
     )
-    if budget is not None:
-        yield f"budget     {dollars(budget)} for this set in all; no call is made that could exceed it"
+    if settings.budget_usd is not None:
+        limit = dollars(settings.budget_usd)
+        yield f"budget     {limit} for this set in all; no call is made that could exceed it"
 
 
 def dollars(amount: float) -> str:
@@ -40,9 +46,10 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
-def outcome(session: Session, settings: Settings, golden: Path) -> Iterator[str]:
+def outcome(
+    writing: Writing, ledger: Ledger, saved: tuple[int, float], settings: GeneratorSettings, golden: Path
+) -> Iterator[str]:
     """What came of a run: questions, rejections by kind, overlap with the quotes, and dollars."""
-    writing, ledger = session.writing, session.ledger
     yield f"questions  {writing.written:,} written now, {writing.questions:,} of this kind in {golden}"
     if writing.is_exhausted:
         yield f"           below generator.n={settings.n:,}: the documents have no more suitable passages"
@@ -52,10 +59,10 @@ def outcome(session: Session, settings: Settings, golden: Path) -> Iterator[str]
         marked = sum(question.is_overlapping for question in accepted)
         limit = f"{marked:,} above {settings.max_overlap:g}, marked"
         yield f"overlap    {mean:.3f} on average with the quotes; {limit}"
-    answers, saved = session.saved()
+    answers, amount = saved
     yield (
-        f"spent      {dollars(ledger.dollars_now)} in {_counted(ledger.calls_now, 'call')}; "
-        f"{dollars(saved)} saved by {_counted(answers, 'cached answer')}"
+        f"spent      {dollars(ledger.dollars_now)} in {counted(ledger.calls_now, 'call')}; "
+        f"{dollars(amount)} saved by {counted(answers, 'cached answer')}"
     )
 
 
@@ -64,13 +71,9 @@ def _rejected(kinds: Mapping[str, int], *, is_exhausted: bool) -> Iterator[str]:
     if not kinds:
         return
     replaced = "" if is_exhausted else ", replaced by others"
-    yield f"rejected   {_counted(sum(kinds.values()), 'passage')}{replaced}"
+    yield f"rejected   {counted(sum(kinds.values()), 'passage')}{replaced}"
     for kind, count in sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"           {count:,} {kind}{': ' + _KINDS[kind] if kind in _KINDS else ''}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def following(corpus_words: Sequence[str], golden: Path | None) -> str:
@@ -91,27 +94,22 @@ def cost_lines(ledgers: Sequence[Path], items: Sequence[Mapping[str, Any]]) -> I
     yield from (f"ledger  {path}" for path in ledgers)
     yield ""
     total = groups.pop(("all", ""), [0, 0, 0, 0.0])
-    yield from _cost_table([*sorted(groups.items()), (("all", ""), total)])
+    rows = [
+        (day, model, f"{calls:,}", f"{tokens_in:,}", f"{tokens_out:,}", f"{amount:.4f}")
+        for (day, model), (calls, tokens_in, tokens_out, amount) in [
+            *sorted(groups.items()),
+            (("all", ""), total),
+        ]
+    ]
+    heads = [Head("day", left=True), Head("model", left=True)]
+    heads += map(Head, ("calls", "tokens in", "tokens out", "dollars"))
+    yield from TextTable(heads, rows, name=1).lines()
     lost = [float(item["at_most"]) for item in items if "lost" in item]
     if lost:
         yield ""
-        more = f"{len(lost):,} more {'call' if len(lost) == 1 else 'calls'}"
-        yield f"{more} brought no answer; if they were charged, at most {dollars(sum(lost))}"
+        yield f"{counted(len(lost), 'more call')} brought no answer; if they were charged, at most {dollars(sum(lost))}"
     saved = [item for item in items if "saved" in item]
     if saved:
         yield ""
         answers, amount = sum(int(i["answers"]) for i in saved), sum(float(i["saved"]) for i in saved)
         yield f"saved   {dollars(amount)}: {answers:,} answers were used again in {len(saved):,} later runs"
-
-
-def _cost_table(rows: Sequence[tuple[tuple[str, str], Sequence[float]]]) -> Iterator[str]:
-    texts = [("day", "model", "calls", "tokens in", "tokens out", "dollars")]
-    for (day, model), (calls, tokens_in, tokens_out, amount) in rows:
-        texts.append((day, model, f"{calls:,}", f"{tokens_in:,}", f"{tokens_out:,}", f"{amount:.4f}"))
-    sizes = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    for row in texts:
-        cells = [
-            text.ljust(size) if i < 2 else text.rjust(size)
-            for i, (text, size) in enumerate(zip(row, sizes, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()

@@ -52,7 +52,7 @@ def test_a_ledger_is_added_up_by_day_and_model(ledger, capsys):
     assert cost.main([str(ledger)]) == 0
     said = capsys.readouterr().out.splitlines()
 
-    assert [line.split() for line in said[3:7]] == [
+    assert [line.split() for line in said[4:8]] == [
         ["2026-11-29", "claude-haiku-4-5", "1", "1,000", "100", "0.0015"],
         ["2026-11-30", "claude-haiku-4-5", "1", "1,000", "100", "0.0015"],
         ["2026-11-30", "claude-haiku-4-5", "(batch)", "1", "1,000", "100", "0.0008"],

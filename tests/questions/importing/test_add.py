@@ -135,7 +135,7 @@ def test_lines_that_were_there_keep_their_bytes(here):
         (["nothing.csv"], "there is no such file"),
         (["asked.csv", "format=xlsx"], "allowed are csv, pairs"),
         (["asked.csv", "source=users"], "allowed are synthetic, production, import"),
-        (["asked.csv", "golden=beir"], "can be added only to golden=file"),
+        (["asked.csv", "golden=beir"], "questions are written to a file"),
         (["asked.csv", "qrels=none.txt"], "there is no such file"),
         (["documents", "qrels=asked.csv"], "belongs to a file of topics"),
         (["asked.csv", "format=beir"], "is not a folder in BEIR's layout"),
