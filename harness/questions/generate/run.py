@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shlex
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache, cached_property
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +14,24 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness.cell.settings import new
 from harness.cli.compose import Composed
-from harness.cli.say import complain, say, say_all
-from harness.corpus import Loaded
-from harness.corpus.gather import summary as corpus_summary
+from harness.cli.say import say, say_all
+from harness.corpus.gather import summary
 from harness.errors import SettingError, switch
 from harness.files.journal import Journal
-from harness.progress import bar
 from harness.questions import golden_file
-from harness.questions.generate import Prompt, summary
-from harness.questions.generate.asking import Asking, Batching
-from harness.questions.generate.batches import Batches, unfinished
-from harness.questions.generate.choosing import PassageOrder
-from harness.questions.generate.client import ClaudeClient, key_of
-from harness.questions.generate.ledger import Ledger, beside, write_about
-from harness.questions.generate.money import Budget, estimate, price_of
-from harness.questions.generate.settings import GeneratorSettings, read_weights
-from harness.questions.generate.writing import RetryState, Writing
+from harness.questions.generate import Prompt
+from harness.questions.generate.ledger import Ledger, beside
+from harness.questions.generate.money import dollars
+from harness.questions.generate.session import GeneratorSettings, Session
+from harness.questions.generate.writing import Writing
+from harness.view.formats import counted
+
+_KINDS = {
+    "not_answerable": "the passage answers no question that a user would ask",
+    "refused": "the model refused",
+    "no_json": "the answer was not a JSON object",
+    "cut_off": "the answer was longer than generator.max_tokens",
+}
 
 
 def run(made: Composed, given: Sequence[str]) -> int:
@@ -49,132 +49,27 @@ def run(made: Composed, given: Sequence[str]) -> int:
     corpus = new(config, "corpus").load()
     characters = sum(len(document.text) for document in corpus.documents)
     say(f"documents  {len(corpus.documents):,} with {characters:,} characters")
-    say_all(f"           {line}" for line in corpus_summary(corpus.notes))
+    say_all(f"           {line}" for line in summary(corpus.notes))
     with ExitStack() as held:
         journals = {}
         for what, path in (("golden", golden), *((w, beside(golden, w)) for w in ("ledger", "batches"))):
             journals[what] = Journal(path)
             held.enter_context(journals[what].locked())
-        session = _Session(settings, prompt, corpus, journals)
+        session = Session(settings, prompt, corpus, journals)
         held.callback(session.close)
         try:
-            session.write(is_agreed=is_agreed)
+            session.write((lambda: None) if is_agreed else _agree)
         finally:
-            saved = session.saved()
-            say_all(summary.outcome(session.writing, session.ledger, saved, settings, golden))
+            say_all(_outcome(session.writing, session.ledger, settings, golden))
         session.note()
     default = Path(str(config.corpus.path)) / "golden.jsonl" if "path" in config.corpus else None
     corpus_words = [word for word in given if re.match(r"corpus[.\w]*=", word)]
-    say(summary.following(corpus_words, None if golden == default else golden))
+    say(_following(corpus_words, None if golden == default else golden))
     return 0
 
 
 def _plain(node: DictConfig) -> dict[str, Any]:
     return {str(key): value for key, value in (OmegaConf.to_object(node) or {}).items()}  # type: ignore[union-attr]  # a mapping: the YAML has keys
-
-
-class _Session:
-    """Uses what is cached, says what the rest costs, and asks. Needs no key before the first call.
-
-    ``journals``: ``golden``, ``ledger`` and ``batches``, all locked by the caller.
-    """
-
-    def __init__(
-        self, settings: GeneratorSettings, prompt: Prompt, corpus: Loaded, journals: Mapping[str, Journal]
-    ) -> None:
-        self.settings, self.prompt, self.corpus, self.journals = settings, prompt, corpus, journals
-        prices = {"price_in": settings.price_in, "price_out": settings.price_out}
-        self.price = price_of(settings.model, **prices, batch=settings.batch)
-        by_id = {document.doc_id: document for document in corpus.documents}
-        weights = settings.weights and read_weights(Path(settings.weights).expanduser(), by_id)
-        passages = PassageOrder(corpus.documents, settings.seed, weights or None)
-        self.ledger = Ledger(journals["ledger"])
-        retries = RetryState(
-            prompt, settings.model, settings.max_tokens, settings.max_overlap, by_id, self.ledger
-        )
-        about = {"model": settings.model, "prompt": prompt.digest, "seed": settings.seed}
-        self.writing = Writing(journals["golden"], passages, retries, settings.n, about)
-        self.stopped = threading.Event()
-
-    @cached_property
-    def client(self) -> ClaudeClient:
-        """Made once. Raises ``ModelError`` without a key."""
-        settings = self.settings
-        return ClaudeClient(
-            key_of(os.environ),
-            stopped=self.stopped,
-            base_url=settings.base_url,
-            timeout=settings.timeout,
-            retries=settings.retries,
-        )
-
-    def write(self, *, is_agreed: bool) -> None:
-        """Asks until the set is complete or no passage is left.
-
-        Raises what ended it; all answers are cached.
-        """
-        settings, journal = self.settings, self.journals["batches"]
-        # Answers of batches that an earlier run sent are paid for.
-        for sent in unfinished(journal) if journal.path.exists() else ():
-            self._batches().attach(sent)
-        waiting = list(self.writing.begin())
-        if not waiting:
-            return
-        costs = estimate([one.request for one in waiting], self.price)
-        say_all(summary.plan(costs, self.price, settings))
-        client = self.client  # without a key nobody is asked to confirm
-        if not is_agreed:
-            _agree()
-        paid = (self.ledger, self.price, Budget(settings.budget_usd, self.ledger.spent))
-        with self._progress() as show:
-            if settings.batch:
-                Batching(self.writing, self._batches(), *paid, show).run(waiting)
-            else:
-                threads = settings.concurrency
-                Asking(self.writing, client, *paid, self.stopped, threads, show, _say_stop).run(waiting)
-
-    def saved(self) -> tuple[int, float]:
-        """How many cached answers this run used instead of asking, and what they had cost."""
-        ids = [passage.passage_id for passage in self.writing.begun]
-        answers, dollars = self.ledger.cached(ids, self.prompt.digest, self.settings.model)
-        answers -= self.ledger.calls_now
-        return (answers, dollars - self.ledger.dollars_now) if answers > 0 else (0, 0.0)
-
-    def close(self) -> None:
-        """Ends the connections."""
-        if "client" in vars(self):
-            self.client.sdk.close()
-
-    def note(self) -> None:
-        """Writes down what the set was made from, and what was saved."""
-        answers, dollars = self.saved()
-        if answers:
-            self.ledger.record_saved(answers, dollars)
-        writing = self.writing
-        made = {
-            **writing.about,
-            "corpus": self.corpus.digest,
-            "max_overlap": self.settings.max_overlap,
-            "questions": writing.questions,
-            "passages": len(writing.begun),
-            "rejected": dict(sorted(writing.rejected.items())),
-        }
-        write_about(self.journals["golden"].path, self.prompt, made)
-
-    def _batches(self) -> Batches:
-        journal, settings = self.journals["batches"], self.settings
-        return Batches(self.client, journal, self.ledger, settings.poll, _say_batch, settings.model)
-
-    @contextmanager
-    def _progress(self) -> Iterator[Any]:
-        with bar("Writing", self.writing.n, "questions") as progress:
-
-            def show() -> None:
-                progress.n = self.writing.questions
-                rejected, spent = sum(self.writing.rejected.values()), self.ledger.dollars_now
-                progress.set_postfix_str(f"{rejected} rejected, {summary.dollars(spent)}")
-
-            yield show
 
 
 def _agree() -> None:
@@ -188,13 +83,31 @@ def _agree() -> None:
         raise SettingError("Nothing was sent and nothing spent.", key="yes")
 
 
-@cache
-def _say_batch(batch_id: str, done: int, total: int) -> None:
-    """A line for what is polled again and again; each stands once."""
-    if not done or done == total:
-        say(f"batch      {batch_id}: {done:,} of {total:,} answered")
+def _outcome(writing: Writing, ledger: Ledger, settings: GeneratorSettings, golden: Path) -> Iterator[str]:
+    """What came of a run: questions, rejections by kind, overlap with the quotes, and dollars."""
+    yield f"questions  {writing.written:,} written now, {writing.questions:,} of this kind in {golden}"
+    if writing.is_exhausted:
+        yield f"           below generator.n={settings.n:,}: the documents have no more suitable passages"
+    yield from _rejected(writing.rejected, is_exhausted=writing.is_exhausted)
+    if accepted := writing.accepted:
+        mean = sum(question.overlap for question in accepted) / len(accepted)
+        marked = sum(question.is_overlapping for question in accepted)
+        limit = f"{marked:,} above {settings.max_overlap:g}, marked"
+        yield f"overlap    {mean:.3f} on average with the quotes; {limit}"
+    yield f"spent      {dollars(ledger.dollars_now)} in {counted(ledger.calls_now, 'call')}"
 
 
-def _say_stop(calls: int) -> None:
-    are = "call is" if calls == 1 else "calls are"
-    complain(f"Stopping. {calls} {are} still running; their answers are paid for and will be cached.")
+def _rejected(kinds: Mapping[str, int], *, is_exhausted: bool) -> Iterator[str]:
+    """Passages that gave no question, by kind."""
+    if not kinds:
+        return
+    replaced = "" if is_exhausted else ", replaced by others"
+    yield f"rejected   {counted(sum(kinds.values()), 'passage')}{replaced}"
+    for kind, count in sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0])):
+        yield f"           {count:,} {kind}{': ' + _KINDS[kind] if kind in _KINDS else ''}"
+
+
+def _following(corpus_words: Sequence[str], golden: Path | None) -> str:
+    """The next command to type."""
+    words = [*corpus_words, *([] if golden is None else [f"golden.path={golden}"])]
+    return f"next       python -m harness -m {shlex.join(words)} model=minilm,wordllama chunk=256,512"

@@ -16,7 +16,7 @@ from harness.cli.say import say, say_all, wrapped
 from harness.corpus.gather import summary
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal
-from harness.golden.gold_ids import read_chunks
+from harness.golden.file import read_chunks
 from harness.questions import golden_file
 from harness.questions.importing import (
     GivenQuestion,
@@ -127,7 +127,8 @@ def _report(
     yield from _examples("ids taken by other questions", merged.renamed)
     if merged.same:
         gained = f"; {merged.changed:,} were extended" if merged.changed else ""
-        yield f"merged     {counted(merged.same, 'question')}, in the set already or twice in the file{gained}"
+        same = counted(merged.same, "question")
+        yield f"merged     {same}, in the set already or twice in the file{gained}"
     if refused:
         yield f"rejected   {counted(len(refused), 'row')}"
         yield from (f"{_INDENT}{row.where}: {reason}" for row, reason, _ in refused[:_SHOWN])

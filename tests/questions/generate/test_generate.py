@@ -248,7 +248,6 @@ def test_calls_are_made_at_once_but_no_more_than_allowed(documents, server):
         ("documents/", "unexpected argument"),
         ("-m", "unexpected argument"),
         ("prompt.one=nothing", "prompt.one has no {mark}"),
-        ("generator.weights=nowhere.csv", "nowhere.csv"),
         ("corpus.path=nowhere", "no such folder"),
     ],
 )
