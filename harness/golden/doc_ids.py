@@ -21,7 +21,7 @@ _STEM_ALIKE = 60  # percent of the id without its extension, which a.md and b.md
 
 
 class Names:
-    """The ids of a corpus. ``reasons`` says for ids of no document why there is none, where that is known."""
+    """The ids of a corpus. ``reasons``: messages about unknown ids, where more is known than that."""
 
     def __init__(self, doc_ids: Collection[str], reasons: Mapping[str, str] | None = None) -> None:
         self._ids = doc_ids

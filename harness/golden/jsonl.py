@@ -54,7 +54,7 @@ def read_text(path: Path) -> str:
         at = error.start
     line = data[:at].count(b"\n") + 1
     raise InputError(
-        f"{path} is not UTF-8, but {encoding.detail if encoding else 'no text'} "
+        f"{path} is not UTF-8, but {encoding.detail if encoding else 'binary'} "
         f"(line {line}, byte {at} of the file, counted from 0). Save the file as UTF-8.",
         path=path,
         line=line,

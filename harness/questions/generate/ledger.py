@@ -97,7 +97,7 @@ class Ledger:
             self._take(item)
 
     def _take(self, item: dict[str, Any]) -> None:
-        """A line's part in the sums. Lines of later versions with other keys are passed over."""
+        """A line's part in the sums. Lines of other versions, with other keys, are passed over."""
         self.spent += float(item.get("dollars") or item.get("at_most") or 0.0)
         if "text" not in item:
             return

@@ -19,7 +19,7 @@ from harness.golden.question_json import Draft
 from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
 
-_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # what follows the dot in "v1.2" is none
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # but not what follows the dot in "v1.2"
 
 
 class LocatedQuestions(NamedTuple):

@@ -102,7 +102,7 @@ def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def rows_of_llama_index(content: Any) -> NamedRows | None:
-    """The rows of such a file; None when it is none."""
+    """The rows of such a file; None for any other."""
     if not isinstance(content, dict):
         return None
     if isinstance(content.get("examples"), list):

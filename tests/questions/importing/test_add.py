@@ -137,7 +137,7 @@ def test_lines_that_were_there_keep_their_bytes(here):
         (["asked.csv", "source=users"], "allowed are synthetic, production, import"),
         (["asked.csv", "golden=beir"], "questions are written to a file"),
         (["asked.csv", "qrels=none.txt"], "there is no such file"),
-        (["documents", "qrels=asked.csv"], "belongs to a file of topics"),
+        (["documents", "qrels=asked.csv"], "needs a file of topics"),
         (["asked.csv", "format=beir"], "is not a folder in BEIR's layout"),
         (["--strict", "asked.csv"], "unknown flag '--strict'"),
         (["asked.csv", "form=csv"], "unknown setting 'form'"),
