@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from harness.records import Document, Question
+if TYPE_CHECKING:
+    from harness.records import Document, Question
 
 State = Literal["VALID", "MOVED", "CHANGED", "LOST"]
 

@@ -27,15 +27,11 @@ class NothingToScoreError(InputError):
 
 
 class Unit(NamedTuple):
-    """One checked evidence with its alternatives: where it stands now (None: can't be scored), and why.
-
-    ``is_mendable``: the reason says what to write instead.
-    """
+    """One checked evidence with its alternatives: where it stands now (None: can't be scored), and why."""
 
     state: State
     evidence: Evidence | None
     reason: str
-    is_mendable: bool = False
 
 
 def anchor(
@@ -94,7 +90,7 @@ def _unit(evidence: Evidence, placed: Mapping[Evidence, Placed]) -> Unit:
         good.setdefault((place.doc_id, place.start, place.end), place)
     if not good:
         bad = next(place for place in places if place.state == state)
-        return Unit(state, None, bad.reason, bad.is_mendable)
+        return Unit(state, None, bad.reason)
     first, *others = good.values()
     state = state if state in {"VALID", "MOVED"} else "MOVED"
     return Unit(state, replace(first, grade=evidence.grade, alternatives=tuple(others)), "")
@@ -160,19 +156,16 @@ def _none_left(
     )
     return (
         f"{path}: none of the {len(questions):,} questions can be scored against the corpus "
-        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels, checked)}"
+        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels)}"
     )
 
 
-def _advice(labels: Labels, checked: Sequence[Sequence[Unit]]) -> str:
+def _advice(labels: Labels) -> str:
     if labels.states["VALID"] + labels.states["MOVED"]:
         return (
             "Every question has evidence that changed or is lost. Correct the labels, "
             "or set golden.keep_lost=true to count it as not found."
         )
-    bad = [unit for units in checked for unit in units if not unit.evidence]
-    if bad and 2 * sum(unit.is_mendable for unit in bad) >= len(bad):
-        return "Correct the labels; the documents are there."
     if labels.states["CHANGED"] >= max(1, labels.states["LOST"]):
         return "The documents changed since the questions were written; correct the labels."
     return (

@@ -23,8 +23,8 @@ _EXPECTED = (
 class BeirGolden:
     """``queries.jsonl`` and ``qrels/<split>.tsv`` (or ``qrels.tsv``) in ``path``, about whole documents.
 
-    Queries without judgements are not part of the split. A grade of 0 or less is no evidence. ``keep_lost``
-    keeps queries with a judged document that is not in the corpus, and counts it as not found.
+    Queries without judgements are not part of the split. A grade of 0 or less means not relevant.
+    ``keep_lost`` keeps queries with a judged document that is not in the corpus, and counts it as not found.
     """
 
     def __init__(self, path: str, split: str = "test", *, keep_lost: bool = False) -> None:

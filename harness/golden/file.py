@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 from harness.errors import InputError
 from harness.golden import Labels
 from harness.golden.anchoring import anchor
-from harness.golden.gold_ids import questions_of, read_chunks
-from harness.golden.jsonl import Faults, FieldError, read_objects
+from harness.golden.doc_ids import questions_of
+from harness.golden.jsonl import Faults, FieldError, encodable_json, read_lines, read_objects, read_text
 from harness.golden.question_json import Draft, draft_of
 from harness.records import Document, Question
+
+_TEXTS = ("text", "content", "page_content")  # of a chunk
 
 
 class FileContent(NamedTuple):
@@ -94,6 +96,40 @@ def read_drafts(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Draf
             faults.add(line, f'the question id "{draft.question_id}" stands in line {earlier.line} already.')
     faults.raise_if_any()
     return objects, list(drafts.values())
+
+
+def read_chunks(path: Path) -> list[str]:
+    """The texts of a JSON list or of JSONL lines, or their ``text``, ``content`` or ``page_content``."""
+    if not path.is_file():
+        raise InputError(
+            f"golden.chunks is {path}, and there is no such file. Check the spelling.", path=path
+        )
+    try:
+        whole_file = json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        whole_file = None
+    if isinstance(whole_file, list):
+        return [_text(path, None, i, item) for i, item in enumerate(whole_file)]
+    chunks: list[str] = []
+    for line, text in read_lines(path):
+        try:
+            item = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}:{line}: not JSON ({error}).", path=path, line=line) from None
+        chunks.append(_text(path, line, len(chunks), item))
+    return chunks
+
+
+def _text(path: Path, line: int | None, index: int, item: Any) -> str:
+    value = next((item[key] for key in _TEXTS if key in item), None) if isinstance(item, dict) else item
+    if not isinstance(value, str) or not value.strip():
+        where = f"{path}:{line}" if line else f"{path}: entry {index}"
+        raise InputError(
+            f"{where}: a chunk is a text that is not blank, or an object with one under {', '.join(_TEXTS)}.",
+            path=path,
+            line=line,
+        )
+    return str(encodable_json(value))
 
 
 def _check_positions(path: Path, drafts: Sequence[Draft], chunks: Sequence[str] | None) -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
+from harness.text.encodings import decode, detect, encodable
 
 _SHOWN = 5
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 class Faults:
@@ -53,20 +44,17 @@ def read_text(path: Path) -> str:
     Raises ``InputError`` when it is none of these.
     """
     data = path.read_bytes()
-    mark, codec = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), (b"", "utf-8"))
-    if codec == "utf-8" and b"\0" in data:
-        # JSON and tables have no NUL; UTF-16 and UTF-32 of plain letters have one beside each.
-        raise _not_utf8(path, data, data.index(b"\0"), "but UTF-16 without a byte order mark, or no text")
+    encoding = detect(data)
+    if encoding and encoding.errors == "strict" and (encoding.mark or not encoding.detail):
+        return decode(data, encoding)
     try:
-        return data[len(mark) :].decode(codec)
+        # JSON and tables have no NUL; UTF-16 and UTF-32 of plain letters have one beside each.
+        at = data.index(b"\0") if b"\0" in data else len(data.decode())
     except UnicodeDecodeError as error:
-        raise _not_utf8(path, data, len(mark) + error.start, f"but damaged {codec}" if mark else "") from None
-
-
-def _not_utf8(path: Path, data: bytes, at: int, rather: str) -> InputError:
+        at = error.start
     line = data[:at].count(b"\n") + 1
-    return InputError(
-        f"{path} is not UTF-8{rather and ', ' + rather} "
+    raise InputError(
+        f"{path} is not UTF-8, but {encoding.detail if encoding else 'binary'} "
         f"(line {line}, byte {at} of the file, counted from 0). Save the file as UTF-8.",
         path=path,
         line=line,
@@ -98,7 +86,7 @@ def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]
             faults.add(number, _not_json(error, is_torn=number == len(lines)))
             continue
         if isinstance(item, dict):
-            objects.append((number, whole(item)))
+            objects.append((number, encodable_json(item)))
         else:
             faults.add(
                 number, f"{json.dumps(item)[:40]} is not a JSON object; one object a line is expected."
@@ -106,13 +94,15 @@ def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]
     return objects
 
 
-def whole(value: Any) -> Any:
+def encodable_json(value: Any) -> Any:
     """JSON with every lone surrogate replaced by U+FFFD, as the corpus does; it could not be encoded."""
     if isinstance(value, str):
-        return value if value.isascii() else _HALF_CHARACTER.sub("\ufffd", value)
+        return encodable(value)
     if isinstance(value, list):
-        return [whole(item) for item in value]
-    return {whole(key): whole(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [encodable_json(item) for item in value]
+    if isinstance(value, dict):
+        return {encodable_json(key): encodable_json(item) for key, item in value.items()}
+    return value
 
 
 def _not_json(error: Exception, *, is_torn: bool) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from harness.golden import State
-from harness.golden.names import Names, shown_id
+from harness.golden.doc_ids import Names, quoted, shown_id
 from harness.records import Document, Evidence
 from harness.text.spans import Span, find_similar, find_spans, span_at
 
@@ -21,13 +21,12 @@ class Placed(NamedTuple):
     """The state of one label, where its evidence stands, and why it can't be scored.
 
     ``reason`` begins with the state, or with AMBIGUOUS for a quote that is CHANGED only because it stands in
-    several places. ``is_mendable``: the reason says what to write instead.
+    several places.
     """
 
     state: State
     evidence: tuple[Evidence, ...]
     reason: str = ""
-    is_mendable: bool = False
 
 
 def place_all(
@@ -78,7 +77,7 @@ def _as_told(label: Evidence, document: Document | None, names: Names) -> Placed
 def _without_quote(label: Evidence, document: Document | None, names: Names) -> Placed:
     if document is None:
         reason = f"LOST: {names.no_document(label.doc_id)}"
-        return Placed("LOST", (), reason, names.is_explained(label.doc_id))
+        return Placed("LOST", (), reason)
     if label.start is None or label.end is None:
         return Placed("VALID", (label,))
     start, end = label.start, label.end
@@ -126,7 +125,7 @@ def _chosen(label: Evidence, spans: Sequence[Span], documents: Sequence[Document
     ]
     if len(found) > 1:
         return Placed(
-            "CHANGED", tuple(found), f"AMBIGUOUS: {_several(label, found)}{_wrong_id(label, names)}", True
+            "CHANGED", tuple(found), f"AMBIGUOUS: {_several(label, found)}{_wrong_id(label, names)}"
         )
     is_as_told = label.start is None and label.doc_id in {"", found[0].doc_id}
     return Placed("VALID" if is_as_told else "MOVED", tuple(found))
@@ -170,8 +169,7 @@ def _too_short(label: Evidence, names: Names) -> Placed:
 
 def _lost(label: Evidence, reason: str, names: Names) -> Placed:
     wrong_id = _wrong_id(label, names)
-    is_mendable = bool(wrong_id) and names.is_explained(label.doc_id)
-    return Placed("LOST", (), reason + (wrong_id or _hint(label.doc_id)), is_mendable)
+    return Placed("LOST", (), reason + (wrong_id or _hint(label.doc_id)))
 
 
 def _wrong_id(label: Evidence, names: Names) -> str:
@@ -189,6 +187,4 @@ def _is_short(label: Evidence) -> bool:
 
 
 def _cut(label: Evidence) -> str:
-    """The quote for a message: in one line, 40 characters at most."""
-    words = " ".join((label.quote or "").split())
-    return f"“{words}”" if len(words) <= 40 else f"“{words[:39]}…”"
+    return quoted(label.quote or "", 40)

@@ -91,7 +91,7 @@ def passages_like(
     found: dict[int, Evidence] = {}
     for document in documents if having else ():
         for i, place in _in_document(document, wanted, having, sought):
-            if i not in found and not any(_meet(place, other) for other in known[i]):
+            if i not in found and not any(overlapping(place, other) for other in known[i]):
                 found[i] = place
     return dict(sorted(found.items()))
 
@@ -145,7 +145,8 @@ def _windows(hits: Sequence[tuple[int, int]], quote: _SoughtQuote) -> Iterator[t
             begin = end + 1
 
 
-def _meet(one: Evidence, other: Evidence) -> bool:
+def overlapping(one: Evidence, other: Evidence) -> bool:
+    """Whether the two share a character; a label without offsets stands for its whole document."""
     if one.doc_id != other.doc_id or None in {one.start, one.end, other.start, other.end}:
         return one.doc_id == other.doc_id
     return (one.start or 0) < (other.end or 0) and (other.start or 0) < (one.end or 0)

@@ -1,4 +1,4 @@
-"""Finished sweeps: what their cells hold, and where they are: a folder below ``outputs/`` with ``sweep.json``."""
+"""Finished sweeps: what their cells hold, and the folder below ``outputs/`` that holds ``sweep.json``."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _unclear(word: str, sweeps: dict[Path, dict[str, Any]], named: list[Path]) -
 def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Collected:
     """The cells below ``folder``, best first; failures in the order of ``names``.
 
-    Equal scores are ordered by the tokens of ``k`` rows, then by name. A cell without a file (its process was killed)
+    Equal scores are ordered by the tokens of ``k`` rows, then by name. A cell without a file (process killed)
     counts as failed.
     """
     files = {file: _finished(file) for file in folder.glob("*/result.json")}

@@ -13,7 +13,7 @@ from harness.cli.command import run_command
 from harness.paths import conf_folder
 
 COMMANDS = sorted(path.stem for path in (conf_folder() / "command").glob("*.yaml"))
-GOLDEN = {"add", "check", "cost", "generate"}
+GOLDEN = ["add", "check", "cost", "generate"]
 
 
 def module(name: str):
@@ -61,9 +61,20 @@ except SystemExit as end:
 """
 
 
-@pytest.mark.parametrize(
-    "command", ["", ".cache", ".compare", ".doctor", ".gate", ".pick", ".report", ".verify"]
-)
+LIGHT = [
+    "",
+    ".cache",
+    ".compare",
+    ".doctor",
+    ".gate",
+    ".pick",
+    ".report",
+    ".verify",
+    *(f".golden.{name}" for name in GOLDEN),
+]
+
+
+@pytest.mark.parametrize("command", LIGHT)
 @pytest.mark.parametrize(("word", "code"), [("--help", 0), ("chunks=3", 1)])
 def test_help_and_misspelt_settings_are_answered_without_heavy_imports(command, word, code, tmp_path):
     """Neither libraries nor stages are imported before the words of a command line are known to hold."""

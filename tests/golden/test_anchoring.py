@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness.golden.anchoring import anchor
-from harness.golden.names import Names
+from harness.golden.doc_ids import Names
 from harness.records import Document, Evidence, Question
 
 REFUNDS = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from harness.questions.check import CheckedSet, CheckResult, Finding, Position, counted, shortened
-from harness.questions.near_copies import passages_like
+from harness.questions.check import CheckedSet, CheckResult, Finding, Position, shortened
+from harness.questions.near_copies import overlapping, passages_like
 from harness.records import Evidence
 from harness.text.spans import Span, find_spans
+from harness.view.formats import counted
 
 _AMBIGUOUS_PLACES = 20
 _COPY_PLACES = 100  # a text that stands in so many places is boilerplate
@@ -99,7 +100,7 @@ def near_copies(
             for i, place in found.items()
         ),
     )
-    fact = f"{counted(len(found), 'quote', 'quotes')} in nearly the same words elsewhere"
+    fact = f"{counted(len(found), 'quote')} in nearly the same words elsewhere"
     return CheckResult("near copies", fact, (finding,))
 
 
@@ -110,17 +111,8 @@ def _place(span: Span, checked: CheckedSet) -> Evidence:
 
 def _others(evidence: Evidence, spans: Sequence[Span], checked: CheckedSet) -> tuple[Evidence, ...]:
     """The spans that overlap no place of the evidence."""
-    known = [place for place in evidence.places if place.start is not None and place.end is not None]
-    return tuple(
-        place
-        for place in (_place(span, checked) for span in spans)
-        if not any(
-            place.doc_id == other.doc_id
-            and (place.start or 0) < (other.end or 0)
-            and (other.start or 0) < (place.end or 0)
-            for other in known
-        )
-    )
+    found = (_place(span, checked) for span in spans)
+    return tuple(place for place in found if not any(overlapping(place, other) for other in evidence.places))
 
 
 def _listed(of: Counter[str]) -> str:

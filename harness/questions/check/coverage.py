@@ -7,7 +7,8 @@ from statistics import median
 
 import numpy as np
 
-from harness.questions.check import CheckedSet, CheckResult, Finding, counted
+from harness.questions.check import CheckedSet, CheckResult, Finding
+from harness.view.formats import counted
 
 _ENOUGH = 0.1  # a difference of ten points is about what changing the model brings
 _ALMOST_ALL = 0.9  # of the documents
@@ -20,7 +21,7 @@ _LONG_HALF = 0.25  # of the questions, about the long documents that hold half o
 
 def power(questions: int, clusters: int, minimum_detectable_effect: float | None, cells: int) -> CheckResult:
     """The ``minimum_detectable_effect`` (None: none is) between two of ``cells`` configurations."""
-    about = f"{counted(questions, 'question', 'questions')} about {counted(clusters, 'text', 'texts')}"
+    about = f"{counted(questions, 'question')} about {counted(clusters, 'text')}"
     if minimum_detectable_effect is None:
         sentence = f"{about[0].upper() + about[1:]} are too few for any verdict."
         advice = "Ask about at least ten different documents or parts of long ones; start with 150 questions."
@@ -46,8 +47,8 @@ def sizes(tokens: Sequence[int], chunk_sizes: Sequence[int], chunks: int) -> Che
     """
     longest = max(tokens, default=0)
     fact = (
-        f"{counted(len(tokens), 'document', 'documents')}, {median(tokens):,.0f} tokens (median), "
-        f"the longest {longest:,}; {counted(chunks, 'chunk', 'chunks')} of {chunk_sizes[0]:,}"
+        f"{counted(len(tokens), 'document')}, {median(tokens):,.0f} tokens (median), "
+        f"the longest {longest:,}; {counted(chunks, 'chunk')} of {chunk_sizes[0]:,}"
     )
     return CheckResult("documents", fact, _size_problem(tokens, chunk_sizes, longest, chunks))
 
@@ -78,7 +79,7 @@ def _size_problem(
         return (Finding("short documents", "note", (), sentence, advice),)
     if chunks <= _FEW_CHUNKS:
         sentence = (
-            f"There are {counted(chunks, 'chunk', 'chunks')} in all: "
+            f"There are {counted(chunks, 'chunk')} in all: "
             "five rows return half of everything, whatever the model."
         )
         advice = "Measure on more documents, or compare at k=1."

@@ -17,10 +17,10 @@ from harness.questions.check import (
     Finding,
     Position,
     Severity,
-    counted,
     shortened,
 )
 from harness.records import Chunks, Evidence
+from harness.view.formats import counted
 
 _STATES: tuple[State, ...] = ("VALID", "MOVED", "CHANGED", "LOST")
 _FEWEST = 20  # pieces of evidence; with fewer, half in one third may be chance

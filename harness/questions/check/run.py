@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +11,19 @@ from omegaconf import DictConfig
 from harness.cell import pipeline
 from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
-from harness.cli import compose
-from harness.cli.command import Words
 from harness.cli.compose import check_plain_settings
 from harness.cli.say import say_all
-from harness.errors import SettingError
+from harness.errors import SettingError, switch, whole
 from harness.files.journal import Journal
 from harness.golden import Golden
 from harness.golden.anchoring import NothingToScoreError, Unit, check_units
 from harness.golden.file import FileContent, FileGolden
 from harness.golden.question_json import LOST
-from harness.questions.check import CheckedSet, CheckResult, Finding, counted
+from harness.questions.check import CheckedSet, CheckReport, CheckResult, Finding, in_lines, write
 from harness.questions.check.accepting import Proposals, accepted, keep_backup, reworded
 from harness.questions.check.copies import ambiguous_places, copies, near_copies
 from harness.questions.check.coverage import coverage, power, sizes
 from harness.questions.check.evidence import labels, placement
-from harness.questions.check.page import CheckReport, in_lines, write
 from harness.questions.check.wording import (
     LexicalRecall,
     duplicates,
@@ -39,54 +35,28 @@ from harness.records import Document
 from harness.results.cells import about_questions
 from harness.verdict.clusters import cluster_ids, effective_clusters
 from harness.verdict.power import minimum_detectable_effect
+from harness.view.formats import counted
 
 _ROWS = 5
 _RECALL_IN_TOKENS = "recall_at_2000_tokens"
-_USAGE = "python -m harness.golden.check corpus=folder corpus.path=DIR golden.path=FILE"
 
 
-def run(words: Words) -> int:
+def run(config: DictConfig, chunk_sizes: Sequence[int]) -> int:
     """Checks the golden set and prints the report; 1 with ``strict=true`` and a serious finding, else 0."""
-    if words.files or words.is_sweep:
-        raise SettingError(f"unexpected argument '{(*words.files, '-m')[0]}'. Usage: {_USAGE}")
-    chunk_sizes, overrides = _chunk_sizes(words.overrides)
-    if any(word.startswith("retriever=") and word != "retriever=bm25" for word in overrides):
-        raise SettingError("The check uses lexical search (BM25); remove retriever=.", key="retriever")
-    retriever = [] if "retriever=bm25" in overrides else ["retriever=bm25"]
-    config = compose.composed(words, ["+command=check", *retriever, *overrides]).config
-    _check_settings(config)
+    check_plain_settings(config)
+    switch(config.strict, "strict")
+    whole(config.cells, "cells", 2, of="configurations to compare")
     golden = new(config, "golden")
-    if config.accept and not isinstance(golden, FileGolden):
+    if not switch(config.accept, "accept"):
+        return _checked(config, chunk_sizes, golden)
+    if not isinstance(golden, FileGolden):
         raise SettingError(
             "accept=true changes a JSONL file; it can't be used with golden=beir.", key="accept"
         )
-    if config.accept and not golden.path.is_file():
+    if not golden.path.is_file():
         golden.read([])  # says that there is no such file, before a lock is made beside it
-    with Journal(Path(str(config.golden.path)).expanduser()).locked() if config.accept else nullcontext():
-        return _checked(config, chunk_sizes or [int(config.chunk)], golden)
-
-
-def _check_settings(config: DictConfig) -> None:
-    check_plain_settings(config)
-    for switch in ("accept", "strict"):
-        if not isinstance(config[switch], bool):
-            raise SettingError(f"{switch}={config[switch]}: give true or false.", key=switch)
-    if not isinstance(config.cells, int) or isinstance(config.cells, bool) or config.cells < 2:
-        raise SettingError(
-            f"cells={config.cells}: give the number of configurations to compare, at least 2.", key="cells"
-        )
-
-
-def _chunk_sizes(overrides: Sequence[str]) -> tuple[list[int], list[str]]:
-    """The sizes of ``chunk=128,256``, and the words with the first of them alone."""
-    given = next((word for word in overrides if word.startswith("chunk=") and "," in word), None)
-    if given is None:
-        return [], list(overrides)
-    texts = [text.strip() for text in given.removeprefix("chunk=").split(",")]
-    if not all(text.isdecimal() and int(text) for text in texts):
-        raise SettingError(f"{given}: give whole numbers of tokens, such as chunk=128,256,512.", key="chunk")
-    first = [f"chunk={texts[0]}" if word == given else word for word in overrides]
-    return [int(text) for text in texts], first
+    with Journal(golden.path).locked():
+        return _checked(config, chunk_sizes, golden)
 
 
 def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> int:
@@ -144,7 +114,7 @@ def _with_states(
 
 def _left_out(reasons: Mapping[str, str]) -> CheckResult:
     """Questions of a data set that can't be scored."""
-    number = counted(len(reasons), "question", "questions")
+    number = counted(len(reasons), "question")
     finding = Finding(
         "left out",
         "serious",

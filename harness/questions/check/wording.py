@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.questions.check import CheckedSet, CheckResult, Finding, counted, shortened
+from harness.questions.check import CheckedSet, CheckResult, Finding, shortened
 from harness.questions.near_copies import similar_pairs
 from harness.records import FloatArray
 from harness.text.words import overlap, words
+from harness.view.formats import counted
 
 _ALIKE = 0.8  # Jaccard similarity of the distinct words: one word in ten changed leaves 0.82
 # What stands for a subject, with the words of somebody who is looking at a passage.
@@ -68,7 +69,7 @@ def duplicates(checked: CheckedSet) -> CheckResult:
     if not alike:
         return CheckResult("alike", "no two questions")
     questions = checked.questions
-    shown = counted(len(alike), "group", "groups")
+    shown = counted(len(alike), "group")
     finding = Finding(
         "near-duplicates",
         "note",
@@ -109,7 +110,7 @@ def subjects(checked: CheckedSet) -> CheckResult:
         "Name the subject, or delete the lines.",
         tuple(f"{questions[i].question_id}: {shortened(questions[i].text, 100)}" for i in found),
     )
-    return CheckResult("subjects", f"{counted(len(found), 'question', 'questions')} without one", (finding,))
+    return CheckResult("subjects", f"{counted(len(found), 'question')} without one", (finding,))
 
 
 def is_without_subject(question: str) -> bool:

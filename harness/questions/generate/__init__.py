@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.errors import SettingError
-from harness.records import Evidence, Question
+from harness.records import Evidence
 
 SCHEMA = {
     "type": "object",
@@ -89,10 +89,6 @@ class Accepted:
     evidence: tuple[Evidence, ...]
     overlap: float
     is_overlapping: bool
-
-    def question(self, question_id: str, provenance: Mapping[str, Any]) -> Question:
-        """The question as it goes into the golden set."""
-        return Question(question_id, self.text, self.evidence, "synthetic", provenance)
 
 
 @dataclass(frozen=True)

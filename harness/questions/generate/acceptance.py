@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.golden.jsonl import whole
+from harness.golden.doc_ids import quoted
+from harness.golden.jsonl import encodable_json
 from harness.questions.generate import Accepted, Excerpt, Passage, Rejection
 from harness.questions.generate.excerpts import evidence_of
 from harness.questions.generate.validation import echo_of, is_order, objection_to
@@ -75,7 +76,7 @@ def _fields(reply: Any) -> tuple[str, list[str]] | Rejection:
         )
     if not 1 <= len(quotes) <= _MOST_QUOTES:
         return Rejection("malformed", f"There are {len(quotes)} quotes; one to {_MOST_QUOTES} are expected.")
-    question, quotes = whole(question), whole(quotes)  # lone surrogates could neither be sent nor saved
+    question, quotes = encodable_json(question), encodable_json(quotes)
     return " ".join(question.split()), quotes
 
 
@@ -106,7 +107,7 @@ def _placed(
     quote: str, number: int, passage: Passage, documents: Mapping[str, Document]
 ) -> tuple[int, Evidence] | Rejection:
     """The quote with the position of its excerpt: the one of the same number if it stands there."""
-    shown = _cut(quote)
+    shown = quoted(quote, 60)
     if is_order(quote):
         return Rejection(
             "injection", f"The quote {shown} gives instructions and answers nothing. Quote what answers."
@@ -156,8 +157,3 @@ def _without(evidence: Evidence, own: Sequence[Evidence]) -> Evidence:
         if not any(_is_inside(each, other) or _is_inside(other, each) for other in own)
     )
     return Evidence(evidence.doc_id, evidence.start, evidence.end, evidence.quote, evidence.grade, others)
-
-
-def _cut(quote: str) -> str:
-    words = " ".join(quote.split())
-    return f"“{words}”" if len(words) <= 60 else f"“{words[:59]}…”"

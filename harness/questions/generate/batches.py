@@ -117,7 +117,7 @@ class Batches:
 
     def _collect(self, sent: SentBatch) -> None:
         self._wait(sent.batch_id)
-        for row in self._rows(sent.batch_id):
+        for row in self._results(sent.batch_id):
             request = sent.requests.get(row.custom_id)
             if request is not None and self.ledger.answer(request) is None:
                 self._keep(row, request, sent.price)
@@ -150,8 +150,8 @@ class Batches:
             if self.client.stopped.wait(self.poll):
                 raise StoppedError
 
-    def _rows(self, batch_id: str) -> Iterator[MessageBatchIndividualResponse]:
-        yield from self._call(lambda sdk: list(sdk.messages.batches.results(batch_id)))
+    def _results(self, batch_id: str) -> list[MessageBatchIndividualResponse]:
+        return list(self._call(lambda sdk: sdk.messages.batches.results(batch_id)))
 
     def _found(self, sent: SentBatch) -> str:
         """The id of the batch on the account that has ``sent``'s custom ids, or nothing."""
@@ -162,7 +162,7 @@ class Batches:
             if batch.id in known or total != len(sent.requests):
                 continue
             self._wait(batch.id)  # custom ids can be read only when a batch has ended
-            if any(row.custom_id in sent.requests for row in self._rows(batch.id)):
+            if any(row.custom_id in sent.requests for row in self._results(batch.id)):
                 return str(batch.id)
         return ""
 

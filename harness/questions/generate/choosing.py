@@ -6,12 +6,11 @@ import hashlib
 import json
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
-from harness.errors import SettingError
 from harness.questions.generate import Excerpt, Passage
 from harness.questions.generate.excerpts import Partners, uniform, with_copies
 from harness.questions.generate.paragraphs import excerpts_of
@@ -19,14 +18,12 @@ from harness.records import Document, FloatArray, IntArray
 from harness.text.words import size
 
 
-def stratified_order(
-    doc_ids: Sequence[str], counts: IntArray, weights: FloatArray, seed: int, *, evenly: bool
-) -> IntArray:
+def stratified_order(doc_ids: Sequence[str], counts: IntArray, weights: FloatArray, seed: int) -> IntArray:
     """Positions of documents, ``counts[d]`` times each, in an order stratified by weight.
 
     Document ``d`` comes at the times ``(j + u) / weights[d]``, ``u`` uniform in [0, 1) from the seed and its
-    id (systematic sampling: within one turn of its share at any time, and long files first only by chance).
-    ``evenly``: nobody has a third turn before everybody had one. A weight of 0 has no stratified_order.
+    id (systematic sampling), but no document has a third turn before every one had a first. A document of
+    weight 0 has none.
     """
     held = np.flatnonzero((counts > 0) & (weights > 0))
     if not len(held):
@@ -36,60 +33,35 @@ def stratified_order(
     turn = np.arange(len(document)) - np.repeat(np.cumsum(counts[held]) - counts[held], counts[held])
     with np.errstate(over="ignore"):  # hardly any weight: at the very end
         times = (turn + np.repeat(offsets, counts[held])) / weights[document]
-    waits = np.where(turn >= 2, times[turn == 0].max(), 0.0) if evenly else np.zeros(len(times))
+    waits = np.where(turn >= 2, times[turn == 0].max(), 0.0)
     return document[np.lexsort((document, times, turn >= 2, np.maximum(times, waits)))]
 
 
 class PassageOrder:
-    """Passages of ``documents`` in a fixed order that depends on them, ``seed`` and ``weights`` alone.
+    """Passages of ``documents`` in a fixed order that depends on them and on ``seed`` alone.
 
     Asking for more passages never changes the first ones, and the order of ``documents`` does not matter. A
     file's share grows with the square root of its text, and no file has a third turn before each had one.
-    ``weights``: traffic by document id, which then decides alone; documents without one have the smallest
-    that is given, and those of weight 0 are left out. ``pairs``: share of any first passages that have two
-    excerpts, as far as the documents give them; more than the fifth that is wanted, since more of them fail.
+    ``pairs``: share of any first passages that have two excerpts, as far as the documents give them; more
+    than the fifth that is wanted, since more of them fail.
 
     Of excerpts that are copies of each other, one is asked about; the others come last, and those that are
-    the same word for word never. Raises ``SettingError`` for a share outside [0, 1].
+    the same word for word never.
     """
 
-    def __init__(
-        self,
-        documents: Sequence[Document],
-        seed: int = 0,
-        weights: Mapping[str, float] | None = None,
-        pairs: float = 0.3,
-    ) -> None:
-        if not 0 <= pairs <= 1:
-            raise SettingError(
-                f"generator.pairs is {pairs}; a share from 0 to 1 is expected.", key="generator.pairs"
-            )
-        self._seed, self._weights, self._pairs = seed, weights, pairs
+    def __init__(self, documents: Sequence[Document], seed: int = 0, pairs: float = 0.3) -> None:
+        self._seed, self._pairs = seed, pairs
         self._documents = sorted(documents, key=lambda document: document.doc_id)
         own = with_copies(excerpts_of(self._documents))
         self._excerpts = [excerpt for excerpts in own for excerpt in excerpts]
         self._counts = np.array([len(excerpts) for excerpts in own], np.int64)
-        self._made: list[Passage] = []
-        self._more = self._passages()
-
-    @property
-    def excerpts(self) -> Sequence[Excerpt]:
-        """All excerpts by document id and place: how many different passages there can be, about."""
-        return self._excerpts
 
     def first(self, n: int) -> list[Passage]:
         """The first ``n`` passages; fewer when the documents have no more."""
-        self._made += islice(self._more, max(0, n - len(self._made)))
-        return self._made[:n]
+        return list(islice(self, n))
 
     def __iter__(self) -> Iterator[Passage]:
         """All passages in order, made as they are asked for."""
-        at = 0
-        while len(self.first(at + 1)) > at:
-            yield self._made[at]
-            at += 1
-
-    def _passages(self) -> Iterator[Passage]:
         partners = Partners(
             self._excerpts, {document.doc_id: document for document in self._documents}, self._seed
         )
@@ -126,7 +98,8 @@ class PassageOrder:
                 excerpt = self._excerpts[at]
                 told = covered[excerpt.doc_id, excerpt.start]
                 if not told:
-                    self._cover(excerpt, covered)
+                    for each in (excerpt, *excerpt.copies):
+                        covered[each.doc_id, each.start].add(_same(excerpt))
                     yield at, False
                     break
                 late += [] if _same(excerpt) in told else [at]
@@ -137,26 +110,16 @@ class PassageOrder:
                 done.add(words)
                 yield at, True
 
-    def _cover(self, excerpt: Excerpt, covered: dict[tuple[str, int], set[str]]) -> None:
-        for each in chain((excerpt,), excerpt.copies):
-            covered[each.doc_id, each.start].add(_same(excerpt))
-
     def _chance(self, at: int) -> float:
         return uniform(self._seed, self._excerpts[at].doc_id, self._excerpts[at].text)
 
     def _turns(self) -> Iterator[int]:
         doc_ids = [document.doc_id for document in self._documents]
-        if self._weights is None:
-            of_document: dict[str, int] = defaultdict(int)
-            for excerpt in self._excerpts:
-                of_document[excerpt.doc_id] += size(excerpt.text)
-            shares = np.sqrt(np.array([of_document[doc_id] for doc_id in doc_ids], np.float64))
-        else:
-            least = min((weight for weight in self._weights.values() if weight > 0), default=1.0)
-            shares = np.array([self._weights.get(doc_id, least) for doc_id in doc_ids], np.float64)
-        yield from stratified_order(
-            doc_ids, self._counts, shares, self._seed, evenly=self._weights is None
-        ).tolist()
+        of_document: dict[str, int] = defaultdict(int)
+        for excerpt in self._excerpts:
+            of_document[excerpt.doc_id] += size(excerpt.text)
+        shares = np.sqrt(np.array([of_document[doc_id] for doc_id in doc_ids], np.float64))
+        yield from stratified_order(doc_ids, self._counts, shares, self._seed).tolist()
 
 
 def _same(excerpt: Excerpt) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,13 +31,6 @@ class Reply(NamedTuple):
     message_id: str
 
 
-class CachedAnswer(NamedTuple):
-    """An answer from the ledger."""
-
-    text: str
-    stop: str
-
-
 class Ledger:
     """The answers in ``journal``, which the caller has locked. Safe for several threads.
 
@@ -53,11 +45,10 @@ class Ledger:
         self.spent = 0.0
         self.calls_now = 0
         self.dollars_now = 0.0
-        self._by_passage: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
         for item in journal.items():
             self._take(item)
 
-    def answer(self, request: Request) -> CachedAnswer | None:
+    def answer(self, request: Request) -> Reply | None:
         """The answer to ``request``, or None.
 
         One that was cut off by a smaller limit than today's does not count.
@@ -65,7 +56,8 @@ class Ledger:
         item = self._answers.get(request.key)
         if item is None or (item["stop"] == "max_tokens" and item["max_tokens"] < request.max_tokens):
             return None
-        return CachedAnswer(item["text"], item["stop"])
+        usage = item["usage"]
+        return Reply(item["text"], item["stop"], usage["in"], usage["out"], item["message"])
 
     def record(self, request: Request, reply: Reply, price: Price, *, batch: bool = False) -> float:
         """Puts an answer on the disk, then gives what it cost in dollars."""
@@ -89,15 +81,6 @@ class Ledger:
         """A call whose answer never came; it may have cost up to ``at_most`` dollars."""
         self._append(self._about(request) | {"lost": reason, "at_most": round(at_most, 9)})
 
-    def record_saved(self, answers: int, dollars: float) -> None:
-        """How many answers of earlier runs were used again, and what they cost then."""
-        self._append({"at": _now(), "saved": round(dollars, 9), "answers": answers})
-
-    def cached(self, passages: Iterable[str], prompt: str, model: str) -> tuple[int, float]:
-        """How many answers there are about these passages, and what they cost."""
-        costs = [cost for passage in passages for cost in self._by_passage.get((passage, prompt, model), ())]
-        return len(costs), sum(costs)
-
     def _about(self, request: Request) -> dict[str, Any]:
         return {
             "request": request.key,
@@ -114,14 +97,13 @@ class Ledger:
             self._take(item)
 
     def _take(self, item: dict[str, Any]) -> None:
-        """A line's part in the sums. Lines of later versions with other keys are passed over."""
+        """A line's part in the sums. Lines of other versions, with other keys, are passed over."""
         self.spent += float(item.get("dollars") or item.get("at_most") or 0.0)
         if "text" not in item:
             return
         known = self._answers.get(item["request"])
         if known is None or known["stop"] == "max_tokens":
             self._answers[item["request"]] = item
-        self._by_passage[item["passage"], item["prompt"], item["model"]].append(float(item["dollars"]))
 
 
 def _now() -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from omegaconf import OmegaConf
 
 from harness.errors import SettingError
 from harness.paths import conf_folder
 from harness.questions.generate import Request
+
+if TYPE_CHECKING:
+    from harness.questions.generate.session import GeneratorSettings
 
 _MILLION = 1_000_000
 # The form of the answer is put before the request as text of the API's own.
@@ -96,7 +99,7 @@ class BudgetReachedError(SettingError):
 
 
 class Budget:
-    """Dollars that may be spent, ``spent`` before included; ``limit`` None is no limit.
+    """Dollars that may be spent, ``spent`` before included; ``limit`` None: unlimited.
 
     May be used by several threads.
 
@@ -150,3 +153,26 @@ def _text(request: Request) -> str:
         + "".join(str(turn["content"]) for turn in request.body["messages"])
         + json.dumps(request.body["output_config"])
     )
+
+
+def plan(estimate: Estimate, price: Price, settings: GeneratorSettings) -> Iterator[str]:
+    """Calls, tokens and dollars before the first call."""
+    how = "one batch, answered within a day" if settings.batch else "one by one"
+    yield (
+        f"calls      {estimate.calls:,} to {settings.model}, {how}; rejected answers are asked for once more"
+    )
+    yield f"tokens     about {estimate.tokens_in:,} in and {estimate.tokens_out:,} out"
+    since = "as given" if price.date == "given" else f"as of {price.date}"
+    half = ", half for a batch" if settings.batch else ""
+    yield (
+        f"price      about {dollars(estimate.dollars)} (${price.dollars_in:g} and ${price.dollars_out:g} "
+        f"per million tokens, {since}{half})"
+    )
+    if settings.budget_usd is not None:
+        limit = dollars(settings.budget_usd)
+        yield f"budget     {limit} for this set in all; no call is made that could exceed it"
+
+
+def dollars(amount: float) -> str:
+    """Dollars, with as many digits as say something."""
+    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"

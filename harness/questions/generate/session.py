@@ -1,125 +1,175 @@
-"""One run of writing questions: cached answers are used, the rest is asked for, and the run is noted."""
+"""The settings under ``generator``, and a run with them: what is cached is used, the rest is asked for."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
 
+from harness.cli.say import complain, say, say_all
+from harness.corpus import Loaded
+from harness.errors import SettingError, number, share, shown, switch, whole
 from harness.files.journal import Journal
-from harness.questions.generate import Passage, Prompt
+from harness.progress import bar
+from harness.questions.generate import Prompt
 from harness.questions.generate.asking import Asking, Batching
 from harness.questions.generate.batches import Batches, unfinished
+from harness.questions.generate.choosing import PassageOrder
 from harness.questions.generate.client import ClaudeClient, key_of
 from harness.questions.generate.ledger import Ledger, write_about
-from harness.questions.generate.money import Budget, Estimate, Price, estimate, price_of
-from harness.questions.generate.settings import Settings
-from harness.questions.generate.writing import RetryState, Waiting, Writing
-from harness.records import Document
+from harness.questions.generate.money import Budget, dollars, estimate, plan, price_of
+from harness.questions.generate.writing import RetryState, Writing
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorSettings:
+    """What ``conf/command/generate.yaml`` explains.
+
+    Raises ``SettingError`` for a value that is not allowed.
+    """
+
+    n: int
+    model: str
+    max_overlap: float
+    seed: int
+    concurrency: int
+    batch: bool
+    poll: float
+    budget_usd: float | None
+    price_in: float | None
+    price_out: float | None
+    max_tokens: int
+    timeout: float
+    retries: int
+    base_url: str | None
+
+    def __post_init__(self) -> None:
+        whole(self.n, "generator.n", 1, of="questions")
+        whole(self.seed, "generator.seed")
+        whole(self.concurrency, "generator.concurrency", 1, 64, of="calls")
+        whole(self.max_tokens, "generator.max_tokens", 100, 8192, of="tokens")
+        whole(self.retries, "generator.retries", 0, 100, of="tries")
+        share(self.max_overlap, "generator.max_overlap")
+        number(self.poll, "generator.poll", 0, 3600)
+        number(self.timeout, "generator.timeout", 0.001, 3600)
+        for name in ("budget_usd", "price_in", "price_out"):
+            if getattr(self, name) is not None:
+                number(getattr(self, name), f"generator.{name}")
+        switch(self.batch, "generator.batch")
+        _text(self.model, "generator.model", "the name of a model, such as claude-haiku-4-5")
+        address = "an address that begins with http:// or https://"
+        if self.base_url is not None:
+            _text(self.base_url, "generator.base_url", address, ("http://", "https://"))
+
+
+def _text(value: object, key: str, allowed: str, begins: tuple[str, ...] = ("",)) -> None:
+    if not isinstance(value, str) or not value.strip() or not value.startswith(begins):
+        raise SettingError(f"{key} is {shown(value)}; it must be {allowed}.", key=key)
 
 
 class Session:
-    """A run of writing questions. Nothing is asked, and no key needed, before ``connect``.
+    """Uses what is cached, says what the rest costs, and asks. Needs no key before the first call.
 
-    ``digest`` is the corpus's. ``journals``: ``golden``, ``ledger`` and ``batches``, all locked by the
-    caller.
+    ``journals``: ``golden``, ``ledger`` and ``batches``, all locked by the caller.
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        prompt: Prompt,
-        documents: Sequence[Document],
-        digest: str,
-        passages: Iterable[Passage],
-        journals: Mapping[str, Journal],
+        self, settings: GeneratorSettings, prompt: Prompt, corpus: Loaded, journals: Mapping[str, Journal]
     ) -> None:
-        self.settings, self.prompt, self.digest, self.journals = settings, prompt, digest, journals
+        self.settings, self.prompt, self.corpus, self.journals = settings, prompt, corpus, journals
         prices = {"price_in": settings.price_in, "price_out": settings.price_out}
-        self.price: Price = price_of(settings.model, **prices, batch=settings.batch)
+        self.price = price_of(settings.model, **prices, batch=settings.batch)
+        by_id = {document.doc_id: document for document in corpus.documents}
+        passages = PassageOrder(corpus.documents, settings.seed)
         self.ledger = Ledger(journals["ledger"])
-        by_id = {document.doc_id: document for document in documents}
         retries = RetryState(
             prompt, settings.model, settings.max_tokens, settings.max_overlap, by_id, self.ledger
         )
         about = {"model": settings.model, "prompt": prompt.digest, "seed": settings.seed}
         self.writing = Writing(journals["golden"], passages, retries, settings.n, about)
         self.stopped = threading.Event()
-        self._client: ClaudeClient | None = None
 
-    def attach(self, on_poll: Callable[[str, int, int], None]) -> None:
-        """Waits for batches that an earlier run sent: their answers are paid for."""
-        if self.journals["batches"].path.exists():
-            for sent in unfinished(self.journals["batches"]):
-                self._batches(on_poll).attach(sent)
+    @cached_property
+    def client(self) -> ClaudeClient:
+        """Made once. Raises ``ModelError`` without a key."""
+        settings = self.settings
+        return ClaudeClient(
+            key_of(os.environ),
+            stopped=self.stopped,
+            base_url=settings.base_url,
+            timeout=settings.timeout,
+            retries=settings.retries,
+        )
 
-    def waiting(self) -> list[Waiting]:
-        """The passages that must be asked about; everything that needs no call is written by then."""
-        return list(self.writing.begin())
-
-    def estimate(self, waiting: Sequence[Waiting]) -> Estimate:
-        """What asking will cost."""
-        return estimate([one.request for one in waiting], self.price)
-
-    def connect(self) -> ClaudeClient:
-        """The client, made once. Raises ``ModelError`` without a key."""
-        if self._client is None:
-            self._client = ClaudeClient(
-                key_of(os.environ),
-                stopped=self.stopped,
-                base_url=self.settings.base_url,
-                timeout=self.settings.timeout,
-                retries=self.settings.retries,
-            )
-        return self._client
-
-    def write(
-        self,
-        waiting: Sequence[Waiting],
-        on_change: Callable[[], None],
-        on_poll: Callable[[str, int, int], None],
-        on_stop: Callable[[int], None],
-    ) -> None:
-        """Asks until the set is complete or no passage is left.
+    def write(self, agree: Callable[[], None]) -> None:
+        """Asks until the set is complete or no passage is left; before the first call ``agree`` is called.
 
         Raises what ended it; all answers are cached.
         """
-        budget = Budget(self.settings.budget_usd, self.ledger.spent)
-        paid = (self.ledger, self.price, budget)
-        if self.settings.batch:
-            Batching(self.writing, self._batches(on_poll), *paid, on_change).run(waiting)
-        else:
-            threads, client = self.settings.concurrency, self.connect()
-            Asking(self.writing, client, *paid, self.stopped, threads, on_change, on_stop).run(waiting)
-
-    def saved(self) -> tuple[int, float]:
-        """How many cached answers this run used instead of asking, and what they had cost."""
-        ids = [passage.passage_id for passage in self.writing.begun]
-        answers, dollars = self.ledger.cached(ids, self.prompt.digest, self.settings.model)
-        answers -= self.ledger.calls_now
-        return (answers, dollars - self.ledger.dollars_now) if answers > 0 else (0, 0.0)
+        settings, journal = self.settings, self.journals["batches"]
+        # Answers of batches that an earlier run sent are paid for.
+        for sent in unfinished(journal) if journal.path.exists() else ():
+            self._batches().attach(sent)
+        waiting = list(self.writing.begin())
+        if not waiting:
+            return
+        costs = estimate([one.request for one in waiting], self.price)
+        say_all(plan(costs, self.price, settings))
+        client = self.client  # without a key nobody is asked to confirm
+        agree()
+        paid = (self.ledger, self.price, Budget(settings.budget_usd, self.ledger.spent))
+        with self._progress() as show:
+            if settings.batch:
+                Batching(self.writing, self._batches(), *paid, show).run(waiting)
+            else:
+                threads = settings.concurrency
+                Asking(self.writing, client, *paid, self.stopped, threads, show, _say_stop).run(waiting)
 
     def close(self) -> None:
         """Ends the connections."""
-        if self._client is not None:
-            self._client.sdk.close()
+        if "client" in vars(self):
+            self.client.sdk.close()
 
     def note(self) -> None:
-        """Writes down what the set was made from, and what was saved."""
-        answers, dollars = self.saved()
-        if answers:
-            self.ledger.record_saved(answers, dollars)
-        writing, settings = self.writing, self.settings
+        """Writes down what the set was made from."""
+        writing = self.writing
         made = {
             **writing.about,
-            "corpus": self.digest,
-            "max_overlap": settings.max_overlap,
+            "corpus": self.corpus.digest,
+            "max_overlap": self.settings.max_overlap,
             "questions": writing.questions,
             "passages": len(writing.begun),
             "rejected": dict(sorted(writing.rejected.items())),
         }
         write_about(self.journals["golden"].path, self.prompt, made)
 
-    def _batches(self, on_poll: Callable[[str, int, int], None]) -> Batches:
+    def _batches(self) -> Batches:
         journal, settings = self.journals["batches"], self.settings
-        return Batches(self.connect(), journal, self.ledger, settings.poll, on_poll, settings.model)
+        return Batches(self.client, journal, self.ledger, settings.poll, _say_batch, settings.model)
+
+    @contextmanager
+    def _progress(self) -> Iterator[Any]:
+        with bar("Writing", self.writing.n, "questions") as progress:
+
+            def show() -> None:
+                progress.n = self.writing.questions
+                rejected, spent = sum(self.writing.rejected.values()), self.ledger.dollars_now
+                progress.set_postfix_str(f"{rejected} rejected, {dollars(spent)}")
+
+            yield show
+
+
+@cache
+def _say_batch(batch_id: str, done: int, total: int) -> None:
+    """A line for what is polled again and again; each stands once."""
+    if not done or done == total:
+        say(f"batch      {batch_id}: {done:,} of {total:,} answered")
+
+
+def _say_stop(calls: int) -> None:
+    are = "call is" if calls == 1 else "calls are"
+    complain(f"Stopping. {calls} {are} still running; their answers are paid for and will be cached.")

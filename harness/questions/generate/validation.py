@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 from harness.questions.generate import Passage, Rejection
 from harness.text.words import is_unspaced, size, stop_words, units
@@ -80,20 +81,10 @@ _PROMPT_RUN_WORDS = 10
 _JOINERS = "\u200c\u200d\u200e\u200f"  # Persian, emoji and mixed directions need them
 
 
-def longest_run(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """The first of the longest runs of neighbours that stands in both, maybe none.
-
-    Time grows with the product of the lengths: for a question and a passage that is nothing.
-    """
-    best, best_end = 0, 0
-    lengths = [0] * (len(other) + 1)
-    for at, word in enumerate(one, start=1):
-        before = 0
-        for place, held in enumerate(other, start=1):
-            lengths[place], before = (before + 1 if word == held else 0), lengths[place]
-            if lengths[place] > best:
-                best, best_end = lengths[place], at
-    return list(one[best_end - best : best_end])
+def longest_run(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+    """The first of the longest runs of neighbours that stands in both, maybe none."""
+    found = SequenceMatcher(None, one, other, autojunk=False).find_longest_match()
+    return one[found.a : found.a + found.size]
 
 
 def length_in_words(run: Sequence[str]) -> float:

@@ -17,7 +17,7 @@ from harness.files.journal import Journal
 from harness.golden.question_json import IDS, as_object
 from harness.questions.generate import Accepted, Passage, Prompt, Rejection, Request
 from harness.questions.generate.acceptance import accept
-from harness.questions.generate.ledger import CachedAnswer, Ledger
+from harness.questions.generate.ledger import Ledger, Reply
 from harness.records import Document, Question
 
 _NO_JSON = Rejection("no_json", "Your answer was not the JSON object that was asked for.")
@@ -70,7 +70,7 @@ class RetryState:
             request = self.prompt.again(request, answer.text, reason)
         return request
 
-    def _verdict(self, answer: CachedAnswer, passage: Passage) -> Accepted | Rejection:
+    def _verdict(self, answer: Reply, passage: Passage) -> Accepted | Rejection:
         if answer.stop == "refusal":
             return _REFUSED
         if answer.stop == "max_tokens":
@@ -197,4 +197,4 @@ class Writing:
             "overlap": round(accepted.overlap, 3),
             **({"overlapping": True} if accepted.is_overlapping else {}),
         }
-        return accepted.question(question_id, provenance)
+        return Question(question_id, accepted.text, accepted.evidence, "synthetic", provenance)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from harness.errors import InputError
 from harness.golden import State
 from harness.golden.anchoring import check_units, reason_of
+from harness.golden.doc_ids import chunks_at, questions_of
 from harness.golden.file import read_drafts
-from harness.golden.gold_ids import chunks_at, questions_of
 from harness.golden.question_json import Draft
 from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
 
-_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # what follows the dot in "v1.2" is none
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # but not what follows the dot in "v1.2"
 
 
 class LocatedQuestions(NamedTuple):

@@ -27,7 +27,7 @@ FORMATS = ("csv", "pairs", "jsonl", "ragas", "llama_index", "trec", "beir")
 _LINES = 20  # of a file are looked at to see what it is
 _JSON = {".json", ".jsonl", ".ndjson"}
 _PAIR = ("question", "quote")
-# First bytes of files that hold tables, but are no text.
+# First bytes of files that hold tables, but are not text.
 _BINARY = {
     b"PK": "an Excel workbook or a zip",
     b"PAR1": "Parquet",
@@ -46,7 +46,7 @@ def read(
     the file can be understood; single rows that can't be used are in what comes back.
     """
     if qrels is not None and (path.is_dir() or forced not in {None, "trec"}):
-        raise SettingError(f"qrels={qrels} belongs to a file of topics; {path} is none.", key="qrels")
+        raise SettingError(f"qrels={qrels} needs a file of topics, but {path} is not one.", key="qrels")
     if path.is_dir() or forced == "beir":
         return read_beir(path, split)
     text = _text(path)
@@ -78,7 +78,7 @@ def _text(path: Path) -> str:
         head = file.read(8)
     kind = next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
     if kind:
-        raise InputError(f"{path} is {kind}, no text. Save it as CSV (UTF-8) or as JSON lines.", path=path)
+        raise InputError(f"{path} is {kind}, not text. Save it as CSV (UTF-8) or as JSON lines.", path=path)
     text = read_text(path)
     if not text.strip():
         raise InputError(f"{path} is empty. {expected()}.", path=path)

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.golden.jsonl import whole
+from harness.golden.jsonl import encodable_json
 from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
 from harness.questions.importing.columns import plain
-from harness.questions.importing.table import Record, TextTable
+from harness.questions.importing.table import CellTable, Record
+from harness.text.encodings import encodable
 
 
 class NamedRows(NamedTuple):
@@ -24,8 +25,16 @@ class NamedRows(NamedTuple):
         """All rows of the file, usable or not."""
         return len(self.named) + len(self.refused)
 
+    def add(self, row: GivenRow, written: str, reason: str) -> None:
+        """Adds an object, without the mark of an earlier refusal; refuses anything else, as ``written``."""
+        if isinstance(row.given, dict):
+            item = {key: value for key, value in row.given.items() if key != REASON}
+            self.named.append((row._replace(given=item), encodable_json(item)))
+        else:
+            self.refused.append(Refused(row._replace(given=written), reason))
 
-def of_table(table: TextTable, columns: Sequence[str]) -> NamedRows:
+
+def of_table(table: CellTable, columns: Sequence[str]) -> NamedRows:
     """The records of a table whose columns have these names. Missing cells at the end of a row are empty."""
     named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
@@ -39,7 +48,7 @@ def of_table(table: TextTable, columns: Sequence[str]) -> NamedRows:
             refused.append(Refused(row, _fault(record, columns)))
         else:
             padded = [*cells, *[""] * (len(names) - len(cells))]
-            named.append((row, {name: whole(cell) for name, cell in zip(names, padded, strict=True)}))
+            named.append((row, {name: encodable(cell) for name, cell in zip(names, padded, strict=True)}))
     return NamedRows(named, refused, TableLayout(names, table.delimiter))
 
 
@@ -54,41 +63,27 @@ def _fault(record: Record, columns: Sequence[str]) -> str:
 
 def of_lines(text: str) -> NamedRows:
     """JSON lines; a line that is not an object is refused."""
-    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
-    refused = []
+    rows = NamedRows([], [])
     for number, line in enumerate(text.split("\n")):
         if not line.strip():
             continue
+        item, reason = None, "not a JSON object; one object a line is expected."
         try:
             item = json.loads(line)
         except (ValueError, RecursionError) as error:
-            item, reason = (
-                None,
-                f"not JSON ({getattr(error, 'msg', '') or error}); one whole object a line is expected.",
-            )
-        else:
-            reason = "not a JSON object; one object a line is expected."
-        if isinstance(item, dict):
-            named.append(
-                (GivenRow(number, f"line {number + 1}", without_reason(item)), whole(without_reason(item)))
-            )
-        else:
-            refused.append(Refused(GivenRow(number, f"line {number + 1}", line.rstrip("\r")), reason))
-    return NamedRows(named, refused)
+            reason = f"not JSON ({getattr(error, 'msg', '') or error}); one whole object a line is expected."
+        rows.add(GivenRow(number, f"line {number + 1}", item), line.rstrip("\r"), reason)
+    return rows
 
 
 def of_entries(entries: Sequence[Any]) -> NamedRows:
     """The entries of a JSON list, counted from 1."""
-    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
-    refused = []
+    rows = NamedRows([], [])
     for number, item in enumerate(entries):
-        where = f"entry {number + 1}"
-        if isinstance(item, dict):
-            named.append((GivenRow(number, where, without_reason(item)), whole(without_reason(item))))
-        else:
-            row = GivenRow(number, where, json.dumps(item, ensure_ascii=False))
-            refused.append(Refused(row, "not a JSON object; a list of objects is expected."))
-    return NamedRows(named, refused)
+        written = json.dumps(item, ensure_ascii=False)
+        reason = "not a JSON object; a list of objects is expected."
+        rows.add(GivenRow(number, f"entry {number + 1}", item), written, reason)
+    return rows
 
 
 def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -106,13 +101,8 @@ def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return None
 
 
-def without_reason(item: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as it was before it was refused once."""
-    return {key: value for key, value in item.items() if key != REASON}
-
-
 def rows_of_llama_index(content: Any) -> NamedRows | None:
-    """The rows of such a file; None when it is none."""
+    """The rows of such a file; None for any other."""
     if not isinstance(content, dict):
         return None
     if isinstance(content.get("examples"), list):
@@ -148,5 +138,5 @@ def _pairs(queries: Mapping[str, Any], corpus: Mapping[str, Any], relevant: Mapp
                 Refused(row, f'relevant_docs names "{missing[0]}", which is not in corpus.', query_id)
             )
         else:
-            named.append((row._replace(given=given), whole(given)))
+            named.append((row._replace(given=given), encodable_json(given)))
     return NamedRows(named, refused)

@@ -6,91 +6,60 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from omegaconf import DictConfig
 
 from harness.cell.settings import new
-from harness.cli import compose
-from harness.cli.command import Words
-from harness.cli.compose import check_plain_settings
+from harness.cli.compose import Composed
 from harness.cli.say import say, say_all, wrapped
 from harness.corpus.gather import summary
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal
-from harness.golden.gold_ids import read_chunks
-from harness.questions.importing import QuestionFile, Refused, grouped, without_refused, write_rejected
+from harness.golden.file import read_chunks
+from harness.questions import golden_file
+from harness.questions.importing import (
+    GivenQuestion,
+    QuestionFile,
+    Refused,
+    grouped,
+    without_refused,
+    write_rejected,
+)
 from harness.questions.importing.finding import LocatedQuestions, find, known_questions
 from harness.questions.importing.merging import MergedSet, merge
 from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Source
+from harness.view.formats import counted
 
-_USAGE = "python -m harness.golden.add FILE corpus=folder corpus.path=DIR"
 _WAIT_SECONDS = 60.0  # for another process that adds or generates
 _SHOWN = 5
 _INDENT = " " * 11
 
 
-class ImportSettings(NamedTuple):
-    """The settings of one import, checked."""
-
-    file: Path
-    golden: Path
-    qrels: Path | None
-    split: str
-    format: str | None
-    source: Source
-    rejected: Path | None
-    chunks: Path | None
-
-
-def run(words: Words, corpus: Sequence[str]) -> int:
-    """Adds the questions of one file; ``corpus``: the words that name the documents, for the next command."""
-    composed = compose.composed(words, ["+command=add", *words.overrides])
-    settings = _settings(words, composed.config, composed.choices)
-    given = read(settings.file, qrels=settings.qrels, split=settings.split, forced=settings.format)
-    loaded = new(composed.config, "corpus").load()
-    _refuse_document(settings.file, composed.config, loaded.documents)
-    say(f"documents  {len(loaded.documents):,}")
-    say_all(f"{_INDENT}{line}" for line in summary(loaded.notes))
-    chunks = read_chunks(settings.chunks) if settings.chunks else None
-    located, refused = _located(given, settings, loaded.documents, chunks)
-    merged = _added(settings.golden, located, loaded.documents, chunks)
-    rejected = None
-    if refused:
-        rejected = write_rejected(refused, given.layout, settings.file, settings.rejected)
-    for line in _report(settings.file, given, located, merged, refused, rejected):
-        say_all(wrapped(line, "", " " * 13))
-    say_all(_closing(settings.golden, merged, corpus))
-    return 0 if merged.added or merged.same else 1
-
-
-def _settings(words: Words, config: DictConfig, choices: Mapping[str, str]) -> ImportSettings:
-    if words.is_sweep or len(words.files) != 1:
-        raise SettingError(f"Give one file of questions: {_USAGE}.")
-    if not {word.partition("=")[0] for word in words.overrides} & {"corpus", "corpus.path", "golden.path"}:
-        raise SettingError(f"Name the documents that the questions are about: {_USAGE}.", key="corpus")
-    if choices["golden"] != "file":
-        raise SettingError("Questions can be added only to golden=file; remove golden=.", key="golden")
-    check_plain_settings(config)
-    golden = Path(str(config.golden.path)).expanduser()
-    if golden.parent.is_file() or golden.is_dir():
-        raise SettingError(
-            f"golden.path={golden} can't be written. Give a file: golden.path=FILE.", key="golden.path"
-        )
+def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
+    """Adds the questions of ``file``; ``corpus``: the words that name the documents, for the next command."""
+    config = made.config
+    golden = golden_file(made)
     for key, allowed in (("format", FORMATS), ("source", get_args(Source))):
         if config[key] is not None and config[key] not in allowed:
             raise SettingError(f"{key}={config[key]}: allowed are {', '.join(allowed)}.", key=key)
-    return ImportSettings(
-        file=Path(words.files[0]).expanduser(),
-        golden=golden,
-        qrels=_path(config.qrels),
-        split=str(config.split),
-        format=config.format,
-        source=config.source or "import",
-        rejected=_path(config.rejected),
-        chunks=_path(config.golden.chunks),
-    )
+    given = read(file, qrels=_path(config.qrels), split=str(config.split), forced=config.format)
+    loaded = new(config, "corpus").load()
+    _refuse_document(file, config, loaded.documents)
+    say(f"documents  {len(loaded.documents):,}")
+    say_all(f"{_INDENT}{line}" for line in summary(loaded.notes))
+    chunks_file = _path(config.golden.chunks)
+    chunks = read_chunks(chunks_file) if chunks_file else None
+    whole, refused = without_refused(_marked(given, file, config.source or "import"), given.refused)
+    located = find(grouped(whole), loaded.documents, chunks)
+    refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
+    merged = _added(golden, located, loaded.documents, chunks)
+    rejected = write_rejected(refused, given.layout, file, _path(config.rejected)) if refused else None
+    for line in _report(file, given, located, merged, refused, rejected):
+        say_all(wrapped(line, "", " " * 13))
+    say_all(_closing(golden, merged, corpus))
+    return 0 if merged.added or merged.same else 1
 
 
 def _path(given: object) -> Path | None:
@@ -109,21 +78,15 @@ def _refuse_document(file: Path, config: DictConfig, documents: Sequence[Documen
             )
 
 
-def _located(
-    given: QuestionFile, settings: ImportSettings, documents: Sequence[Document], chunks: Sequence[str] | None
-) -> tuple[LocatedQuestions, list[Refused]]:
-    """The questions with their evidence in the documents, and all rows that can't be used in their order."""
-    file = settings.file.resolve().name
-    questions = [
+def _marked(given: QuestionFile, file: Path, source: Source) -> list[GivenQuestion]:
+    """The questions with the file that they come from, and a source for those without."""
+    name = file.resolve().name
+    return [
         question._replace(
-            source=question.source or settings.source,
-            provenance={**question.provenance, "imported_from": file},
+            source=question.source or source, provenance={**question.provenance, "imported_from": name}
         )
         for question in given.questions
     ]
-    whole, refused = without_refused(questions, given.refused)
-    located = find(grouped(whole), documents, chunks)
-    return located, sorted([*refused, *located.refused], key=lambda row: row.row.number)
 
 
 def _added(
@@ -160,13 +123,14 @@ def _report(
     ]
     yield f"labels     {', '.join(states) or 'none'}"
     yield from _examples("other names for documents", located.completed)
-    yield f"added      {_questions(len(merged.added))}"
+    yield f"added      {counted(len(merged.added), 'question')}"
     yield from _examples("ids taken by other questions", merged.renamed)
     if merged.same:
         gained = f"; {merged.changed:,} were extended" if merged.changed else ""
-        yield f"merged     {_questions(merged.same)}, in the set already or twice in the file{gained}"
+        same = counted(merged.same, "question")
+        yield f"merged     {same}, in the set already or twice in the file{gained}"
     if refused:
-        yield f"rejected   {len(refused):,} {'row' if len(refused) == 1 else 'rows'}"
+        yield f"rejected   {counted(len(refused), 'row')}"
         yield from (f"{_INDENT}{row.where}: {reason}" for row, reason, _ in refused[:_SHOWN])
         more = f"and {len(refused) - _SHOWN:,} more; " if len(refused) > _SHOWN else ""
         yield f"{_INDENT}{more}all of them, with reasons: {rejected}"
@@ -177,10 +141,6 @@ def _examples(what: str, pairs: Mapping[str, str]) -> Iterator[str]:
     for given, now in list(pairs.items())[:1]:
         more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
         yield f"{_INDENT}{what}: {given} is {now}{more}"
-
-
-def _questions(count: int) -> str:
-    return f"{count:,} {'question' if count == 1 else 'questions'}"
 
 
 def _closing(golden: Path, merged: MergedSet, corpus: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import NamedTuple
 
 from harness.questions.importing.columns import meanings
@@ -16,6 +16,7 @@ from harness.questions.importing.columns import meanings
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE_CHARACTERS = 50_000
 _SAMPLE_RECORDS = 20
+csv.field_size_limit(sys.maxsize)  # of a cell
 _EXCEL = re.compile(r"sep=(.)\r?\n")  # a first line that Excel writes and reads
 
 
@@ -30,7 +31,7 @@ class Record(NamedTuple):
     is_sound: bool = True
 
 
-class TextTable(NamedTuple):
+class CellTable(NamedTuple):
     """A table's delimiter, its column names (none without a header), and its records below the header."""
 
     delimiter: str
@@ -43,7 +44,7 @@ class TextTable(NamedTuple):
         return f"separated by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
 
 
-def read_table(text: str, *, delimiter: str | None = None, has_header: bool | None = None) -> TextTable:
+def read_table(text: str, *, has_header: bool | None = None) -> CellTable:
     """The table in ``text``.
 
     A first row that names a question is a header, unless ``has_header`` says otherwise.
@@ -51,20 +52,20 @@ def read_table(text: str, *, delimiter: str | None = None, has_header: bool | No
     A record with a quotation mark that is never closed, or more cells than there are columns, does not
     swallow the lines after it: its first line is taken alone.
     """
-    lines_before = 0
+    lines_before, delimiter = 0, None
     if mark := _EXCEL.match(text):
         delimiter, text, lines_before = mark[1], text[mark.end() :], 1
     chosen = delimiter or _delimiter(text)
     first = next(_records(text, chosen, None), None)
     if first is None:
-        return TextTable(chosen, (), [])
+        return CellTable(chosen, (), [])
     width = len(first.cells)
     is_header = "question" in meanings(first.cells) if has_header is None else has_header
     records = [record._replace(line=record.line + lines_before) for record in _records(text, chosen, width)]
     if not is_header:
-        return TextTable(chosen, (), records)
+        return CellTable(chosen, (), records)
     columns = tuple(name.strip() or f"column_{i}" for i, name in enumerate(first.cells, start=1))
-    return TextTable(chosen, columns, records[1:])
+    return CellTable(chosen, columns, records[1:])
 
 
 def _delimiter(text: str) -> str:
@@ -91,17 +92,16 @@ def _records(text: str, delimiter: str, width: int | None) -> Iterator[Record]:
     """The records that are not blank. With a ``width``, those that run over lines must have so many cells."""
     lines = io.StringIO(text, newline="").readlines()
     at = 0
-    with _any_size():
-        while at < len(lines):
-            cells, taken = _one(lines, at, delimiter)
-            if cells is None or (taken > 1 and width is not None and len(cells) != width):
-                cells, taken = _line_alone(lines[at], delimiter, width)
-            is_sound = cells is not None
-            if cells is None:
-                yield Record(at + 1, [lines[at].rstrip("\r\n")], is_sound)
-            elif any(cell.strip() for cell in cells):
-                yield Record(at + 1, cells, is_sound)
-            at += taken
+    while at < len(lines):
+        cells, taken = _one(lines, at, delimiter)
+        if cells is None or (taken > 1 and width is not None and len(cells) != width):
+            cells, taken = _line_alone(lines[at], delimiter, width)
+        is_sound = cells is not None
+        if cells is None:
+            yield Record(at + 1, [lines[at].rstrip("\r\n")], is_sound)
+        elif any(cell.strip() for cell in cells):
+            yield Record(at + 1, cells, is_sound)
+        at += taken
 
 
 def _one(lines: Sequence[str], at: int, delimiter: str) -> tuple[list[str] | None, int]:
@@ -121,13 +121,3 @@ def _line_alone(line: str, delimiter: str, width: int | None) -> tuple[list[str]
             if not any("\n" in cell for cell in cells) and (width is None or len(cells) == width):
                 return cells, 1
     return None, 1
-
-
-@contextmanager
-def _any_size() -> Iterator[None]:
-    """Lets cells be of any size; the limit is the whole process's."""
-    before = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)

@@ -75,14 +75,14 @@ def test_edited_documents(kitchen):
     edit(kitchen)
     assert kitchen.sweep(*sweep).returncode == 0
     edited = scores(kitchen)
-    seen = check(kitchen, "output=report.md")
+    seen = check(kitchen, "output=report.txt")
 
     assert seen.returncode == 0, seen.stderr
     assert re.search(r"^labels +1 VALID, 2 MOVED, 1 CHANGED, 1 LOST$", seen.stdout, re.MULTILINE)
     assert "was: Use sixty grams of freshly ground coffee for each litre of water" in seen.stdout
     assert "now: Use seventy grams of freshly ground coffee for each litre of water" in seen.stdout
-    report = (kitchen.root / "report.md").read_text(encoding="utf-8")
-    assert "Questions (2): `green`, `black`" in report
+    report = (kitchen.root / "report.txt").read_text(encoding="utf-8")
+    assert "questions: green, black" in report
     assert "1 question is not scored" in report
 
     old = kitchen.golden.read_bytes()
@@ -178,8 +178,8 @@ def test_a_set_for_another_corpus(kitchen):
     [
         (["report.md"], "unexpected argument 'report.md'"),
         (["-m", "chunk=128,256"], "unexpected argument '-m'"),
-        (["accept=1"], "accept=1: give true or false"),
-        (["cells=1"], "cells=1: give the number of configurations"),
+        (["accept=1"], "accept is 1; it must be true or false"),
+        (["cells=1"], "cells is 1; it must be a whole number of configurations to compare"),
         (["chunk=128,x"], "chunk=128,x: give whole numbers"),
         (["retriever=dense"], "remove retriever="),
         (["acept=true"], "Did you mean accept"),

@@ -236,7 +236,7 @@ def test_calls_are_made_at_once_but_no_more_than_allowed(documents, server):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("generator.n=0", "generator.n is 0; it must be the number of questions, of at least 1"),
+        ("generator.n=0", "generator.n is 0; it must be a whole number of questions, at least 1"),
         ("generator.max_overlap=2", "generator.max_overlap is 2; it must be a share from 0 to 1"),
         ("generator.concurrency=1000", "from 1 to 64"),
         ("generator.model=claude-next", "generator.price_in=DOLLARS"),
@@ -248,7 +248,6 @@ def test_calls_are_made_at_once_but_no_more_than_allowed(documents, server):
         ("documents/", "unexpected argument"),
         ("-m", "unexpected argument"),
         ("prompt.one=nothing", "prompt.one has no {mark}"),
-        ("generator.weights=nowhere.csv", "nowhere.csv"),
         ("corpus.path=nowhere", "no such folder"),
     ],
 )

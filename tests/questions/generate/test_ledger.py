@@ -74,16 +74,6 @@ def test_every_answer_is_added_up(tmp_path):
 
     assert Ledger(ledger.journal).spent == ledger.spent == pytest.approx(0.0015 + 0.00075 + 0.01)
     assert (ledger.calls_now, ledger.dollars_now) == (2, pytest.approx(0.00225))
-    assert ledger.cached([ONE.passage_id], PROMPT.digest, "claude-haiku-4-5") == (1, pytest.approx(0.0015))
-    assert ledger.cached([ONE.passage_id], "another", "claude-haiku-4-5") == (0, 0)
-
-
-def test_a_note_of_what_was_saved_costs_nothing(tmp_path):
-    """Savings stand in the ledger and are no expense."""
-    ledger = Ledger(Journal(tmp_path / "l.jsonl"))
-    ledger.record_saved(7, 0.5)
-
-    assert Ledger(ledger.journal).spent == 0
 
 
 def replace_price(price, share):

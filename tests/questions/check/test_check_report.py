@@ -5,8 +5,7 @@ import json
 import pytest
 
 from harness.errors import StoreError
-from harness.questions.check import CheckResult, Finding
-from harness.questions.check.page import CheckReport, in_lines, in_markdown, write
+from harness.questions.check import CheckReport, CheckResult, Finding, in_lines, write
 
 IDS = tuple(f"q{i:03}" for i in range(25))
 NOTE = Finding(
@@ -28,19 +27,17 @@ def test_the_terminal_shows_the_worst_first_and_not_too_much():
     assert "alike        25 | 26" in lines
     assert lines.index("!! One <b>quote</b> is LOST.") < lines.index("!  12 groups.")
     assert "q009 and 15 more" in " ".join(" ".join(lines).split())
-    assert "   | and 6 lines more: output=report.md" in lines
+    assert "   | and 6 lines more: output=report.txt" in lines
     assert not any("line 3" in line for line in lines)
 
 
-def test_markdown_has_everything_and_shows_it_as_it_is():
-    """All ids and lines are there; what documents hold neither breaks out of its block nor becomes markup."""
-    page = in_markdown(REPORT)
+def test_in_full_every_question_and_line_is_there():
+    """What a file gets; the terminal has room for less."""
+    page = "\n".join(in_lines(REPORT, in_full=True))
 
-    assert all(f"`{i}`" in page for i in IDS)
-    assert all(f"line {i}\n" in page for i in range(9))
-    assert "\n````text\nq*1: ```python``` is gone\n````\n" in page
-    assert "One \\<b\\>quote\\</b\\> is LOST." in page
-    assert "| alike | 25 \\| 26 |" in page
+    assert all(i in page for i in IDS)
+    assert all(f"   | line {i}\n" in page for i in range(9))
+    assert "more" not in page
 
 
 def test_a_sound_set_is_said_to_be_sound():
@@ -52,11 +49,11 @@ def test_a_sound_set_is_said_to_be_sound():
 
 
 def test_files(tmp_path):
-    """The ending decides between JSON and Markdown; a folder in the way is told in a sentence."""
+    """The ending decides between JSON and text; a folder in the way is told in a sentence."""
     write(REPORT, tmp_path / "new" / "r.json")
-    write(REPORT, tmp_path / "r.md")
+    write(REPORT, tmp_path / "r.txt")
 
     assert json.loads((tmp_path / "new" / "r.json").read_text())["findings"][0]["question_ids"] == ["q*1"]
-    assert (tmp_path / "r.md").read_text() == in_markdown(REPORT)
+    assert (tmp_path / "r.txt").read_text().splitlines() == list(in_lines(REPORT, in_full=True))
     with pytest.raises(StoreError, match="can't be written"):
         write(REPORT, tmp_path)

@@ -1,21 +1,92 @@
-"""Gold ids that are numbers: positions of documents in their source, or of chunks in a list of texts."""
+"""Ids and positions of documents in labels: what they name, and messages about those that name nothing."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import cached_property
 
-from harness.errors import InputError
-from harness.golden.jsonl import read_text, whole
+from rapidfuzz import fuzz, process
+
 from harness.golden.question_json import Draft
 from harness.records import Document, Evidence, Question
 from harness.text.spans import find_spans
 
-_TEXTS = ("text", "content", "page_content")
 _COPIES = 100  # places of one chunk that count as alternatives
+_DOCUMENTS = 20_000  # in a larger corpus, ids are not compared letter by letter
+_ALIKE = 75  # percent of the whole id: one wrong letter in four
+_STEM_ALIKE = 60  # percent of the id without its extension, which a.md and b.md share
+
+
+class Names:
+    """The ids of a corpus. ``reasons``: messages about unknown ids, where more is known than that."""
+
+    def __init__(self, doc_ids: Collection[str], reasons: Mapping[str, str] | None = None) -> None:
+        self._ids = doc_ids
+        self._reasons = dict(reasons or {})
+
+    def __contains__(self, doc_id: str) -> bool:
+        return doc_id in self._ids
+
+    def no_document(self, doc_id: str) -> str:
+        """A message that there is no document ``doc_id``, with a similar id when there is one."""
+        if doc_id not in self._reasons:
+            near = self._near(doc_id)
+            hint = f". Did you mean {shown_id(near)}?" if near else ""
+            self._reasons[doc_id] = f"there is no document {shown_id(doc_id)}{hint}"
+        return self._reasons[doc_id]
+
+    def _near(self, doc_id: str) -> str | None:
+        same_name = self._by_last_part.get(_last_part(doc_id), [])
+        if len(same_name) == 1:
+            return same_name[0]
+        if len(self._ids) > _DOCUMENTS:
+            return None
+        # Ids that differ in a number (refunds-2025 and refunds-2026) are two documents and no slip.
+        alike = self._by_digits.get(_digits(doc_id), [])
+        near = process.extract(doc_id, alike, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
+        return next((other for other, _, _ in near if _stems_alike(doc_id, other)), None)
+
+    @cached_property
+    def _by_last_part(self) -> Mapping[str, list[str]]:
+        return self._grouped(_last_part)
+
+    @cached_property
+    def _by_digits(self) -> Mapping[str, list[str]]:
+        return self._grouped(_digits)
+
+    def _grouped(self, key: Callable[[str], str]) -> Mapping[str, list[str]]:
+        groups: dict[str, list[str]] = defaultdict(list)
+        for doc_id in self._ids:
+            groups[key(doc_id)].append(doc_id)
+        return groups
+
+
+def shown_id(doc_id: str) -> str:
+    """An id for a message, in quotation marks if it has blanks or unprintable characters."""
+    is_plain = doc_id.isprintable() and " " not in doc_id
+    return doc_id if is_plain else json.dumps(doc_id, ensure_ascii=not doc_id.isprintable())
+
+
+def quoted(text: str, characters: int) -> str:
+    """A text for a message: in quotation marks, on one line, cut where it is longer."""
+    words = " ".join(text.split())
+    return f"“{words}”" if len(words) <= characters else f"“{words[: characters - 1]}…”"
+
+
+def _last_part(doc_id: str) -> str:
+    return doc_id.replace("\\", "/").rsplit("/", 1)[-1].strip().casefold()
+
+
+def _digits(doc_id: str) -> str:
+    return "".join(filter(str.isdigit, doc_id))
+
+
+def _stems_alike(one: str, other: str) -> bool:
+    stems = [doc_id.rpartition(".")[0] or doc_id for doc_id in (one, other)]
+    return fuzz.ratio(*stems) >= _STEM_ALIKE
 
 
 def questions_of(
@@ -92,43 +163,6 @@ def chunks_at(
         first, *others = spans[text] or [Evidence("", quote=text)]
         evidence[position] = replace(first, alternatives=tuple(others))
     return evidence
-
-
-def read_chunks(path: Path) -> list[str]:
-    """The texts of a JSON list or of JSONL lines, or their ``text``, ``content`` or ``page_content``."""
-    if not path.is_file():
-        raise InputError(
-            f"golden.chunks is {path}, and there is no such file. Check the spelling.", path=path
-        )
-    content = read_text(path)
-    try:
-        whole_file = json.loads(content)
-    except (ValueError, RecursionError):
-        whole_file = None
-    if isinstance(whole_file, list):
-        return [_text(path, None, i, item) for i, item in enumerate(whole_file)]
-    chunks: list[str] = []
-    for line, text in enumerate(content.split("\n"), start=1):
-        if text and not text.isspace():
-            try:
-                chunks.append(_text(path, line, len(chunks), json.loads(text)))
-            except (ValueError, RecursionError) as error:
-                if isinstance(error, InputError):
-                    raise
-                raise InputError(f"{path}:{line}: not JSON ({error}).", path=path, line=line) from None
-    return chunks
-
-
-def _text(path: Path, line: int | None, index: int, item: Any) -> str:
-    value = next((item[key] for key in _TEXTS if key in item), None) if isinstance(item, dict) else item
-    if not isinstance(value, str) or not value.strip():
-        where = f"{path}:{line}" if line else f"{path}: entry {index}"
-        raise InputError(
-            f"{where}: a chunk is a text that is not blank, or an object with one under {', '.join(_TEXTS)}.",
-            path=path,
-            line=line,
-        )
-    return str(whole(value))
 
 
 def _why(position: int, last: int) -> str:
