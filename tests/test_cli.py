@@ -155,7 +155,7 @@ MISTAKES = [
     (["-chunk=16"], r"unknown flag '-chunk=16'\. A setting has no dash: chunk=16"),
     (["golden.path="], r"golden\.path is empty"),
     (["cache="], r"cache is empty"),
-    (["cache=/etc/hostname"], r"/etc/hostname is not a folder\. Choose another place: HARNESS_ROOT=DIR"),
+    (["cache=/etc/hostname"], r"/etc/hostname is not a folder\. Choose another folder: HARNESS_ROOT=DIR"),
     (["model=hub"], r"model\.name is not set, and it has no default"),
     (["model.max_tokens=9"], r"model\.max_tokens is 9, and the static model .* has no window"),
     (["model.batch_size=9"], r"unknown setting 'model\.batch_size'\. The chosen model has none; .*minilm"),

@@ -71,7 +71,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     """Before Hydra warns of it and goes on."""
     words = take_apart(["--config-dir", str(tmp_path / "gone")])
 
-    with pytest.raises(SettingError, match=r"^--config-dir is \S+gone, and there is no folder \S+gone\."):
+    with pytest.raises(
+        SettingError, match=r"^--config-dir is \S+gone, but the folder \S+gone does not exist\."
+    ):
         compose.composed(words, [])
 
 

@@ -17,7 +17,8 @@ from harness.cell.build import Shared
 from harness.cell.settings import new
 from harness.cli import compose
 from harness.cli.command import take_apart
-from harness.decision import deployment, production
+from harness.decision import deployment
+from harness.decision.baseline import read_production
 from harness.index.exact import ExactIndex
 from harness.store.reranker_scores import CachedReranker
 
@@ -346,7 +347,7 @@ def test_what_is_deployed_hands_over_parents(tmp_path, monkeypatch):
     (sweep,) = place.root.glob("outputs/*/*")
     done = place.run(f"sweep={sweep}", "pick.measure=false", "pick.register=null", module="harness.pick")
     assert done.returncode == 0, done.stdout + done.stderr
-    recorded = production.read(place.root / "production.yaml")
+    recorded = read_production(place.root / "production.yaml")
     assert recorded.composed.config.chunker.parent == 128
 
     deployment.save(recorded.composed.config, tmp_path / "deployed")
