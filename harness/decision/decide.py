@@ -110,10 +110,17 @@ def decide(
     if measure and "query_ms" in order and not decision.is_measured:
         decision = _measured(decision, _between(verdict, decision.costs, order))
     choice = choose(verdict, decision.costs, order, margin)
-    decision = replace(decision, selection=Selection(numbers, verdict, choice))
-    if against is None:
-        return decision
-    base = baseline(against, sweep, numbers, chosen, _own_k(decision), decision.costs)
+    selection = Selection(numbers, verdict, choice)
+    decision = replace(decision, selection=selection)
+    return decision if against is None else _against(decision, selection, against, order, margin)
+
+
+def _against(
+    decision: Decision, selection: Selection, word: str, order: Sequence[str], margin: float
+) -> Decision:
+    """The decision with every cell's difference to the baseline."""
+    numbers, choice = selection.compared, selection.choice
+    base = baseline(word, decision.sweep, numbers, decision.metric, _own_k(decision), decision.costs)
     to_baseline = differences(base, numbers)
     change: ChangeReason = "keep"
     if choice.name != base.name:

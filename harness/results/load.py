@@ -88,10 +88,7 @@ def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, Finishe
 def read_folder(
     folder: Path, found: FoundSweep | None = None, cells: Collected | None = None
 ) -> FinishedSweep:
-    """The sweep in ``folder``.
-
-    ``found``: where it is tracked, of a sweep that has ended. ``cells``: its cells.
-    """
+    """The sweep in ``folder``; ``found``: where it is tracked, once it has ended; ``cells``: its cells."""
     about = _about(folder)
     if found is None and about["ended"] is None:
         done = len(list(folder.glob("*/result.json")))
