@@ -156,16 +156,18 @@ def _none_left(
     )
     return (
         f"{path}: none of the {len(questions):,} questions can be scored against the corpus "
-        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels)}"
+        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels, shown)}"
     )
 
 
-def _advice(labels: Labels) -> str:
+def _advice(labels: Labels, example: str) -> str:
     if labels.states["VALID"] + labels.states["MOVED"]:
         return (
             "Every question has evidence that changed or is lost. Correct the labels, "
             "or set golden.keep_lost=true to count it as not found."
         )
+    if example.endswith("?"):  # it names a similar document
+        return "Correct the labels; the documents are there."
     if labels.states["CHANGED"] >= max(1, labels.states["LOST"]):
         return "The documents changed since the questions were written; correct the labels."
     return (
