@@ -131,5 +131,5 @@ def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> dict[s
     if has_limits:
         explained["(.123–.456)"] = "95% limits, for more such questions about these documents"
     if any(not column.comparable for column in shown):
-        explained["*"] = "comparable only between cells with the same chunks; never decides here"
+        explained["*"] = "comparable only between cells with the same chunks; not decisive"
     return explained
