@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.command import Words, configured, run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say, say_all, wrapped
 from harness.errors import switch, whole
 
@@ -25,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: Words) -> int:
+    from harness.cli.compose import configured
+
     config = configured("cache", words, _USAGE)
     from harness.store import upkeep
 

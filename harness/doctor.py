@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.cli.command import Words, configured, run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say, wrapped
 
 _USAGE = "corpus.path=DIR, tracker.uri=..., model=..., one value each"
@@ -20,8 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: Words) -> int:
+    from harness.cli.compose import configured
+
     config = configured("doctor", words, _USAGE)
-    from harness.cli.compose import check_plain_settings
+    from harness.cli.values import check_plain_settings
     from harness.sweep.environment import report
 
     check_plain_settings(config)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.command import Words, configured, run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say, say_all, wrapped
 from harness.errors import number, share, switch
 
@@ -23,6 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: Words) -> int:
+    from harness.cli.compose import configured
+
     config = configured("pick", words, _USAGE)
     from harness.decision import production
     from harness.decision.decide import LIMITS, checked_order, decide

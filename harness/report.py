@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.command import Words, configured, run_command
+from harness.cli.command import Words, run_command
 from harness.cli.say import say
 from harness.errors import SettingError, share
 
@@ -20,6 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: Words) -> int:
+    from harness.cli.compose import configured
+
     config = configured("report", words, _USAGE)
     from harness.decision.findings import found_out
     from harness.results.load import finished

@@ -28,7 +28,7 @@ def _main(words: Words) -> int:
     if len(words.files) != 1 or words.is_sweep:
         raise SettingError(f"One production file is expected: {_USAGE}")
     from harness.cell.settings import cut_offs
-    from harness.cli.compose import check_plain_settings
+    from harness.cli.values import check_plain_settings
     from harness.decision.baseline import read_production
     from harness.decision.deployment import split_live, with_live
     from harness.decision.gate import NotComparableError

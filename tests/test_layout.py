@@ -93,6 +93,17 @@ def test_no_folder_takes_part_in_a_cycle():
     assert list(TopologicalSorter(rooms).static_order())
 
 
+def test_no_module_takes_part_in_a_cycle():
+    """Neither at import time nor through imports inside functions; a package's front may name types of its own modules."""
+    modules = {
+        module: {name for name in imports(module) if name != module}
+        for module, path in MODULES.items()
+        if path.name != "__init__.py"
+    }
+
+    assert list(TopologicalSorter(modules).static_order())
+
+
 def test_few_modules_stand_at_the_top():
     """A file at the top is something a user types, or a noun that everything shares."""
     top = {p.stem for p in HARNESS.glob("*.py")}
@@ -143,5 +154,5 @@ def test_an_option_names_one_class_of_its_stage(option):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_stay_readable(module):
-    """No module is longer than 250 lines."""
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= 250
+    """No module is longer than 200 lines."""
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= 200

@@ -11,14 +11,11 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from harness.cli.say import complain, prepare, say_all
 from harness.errors import HarnessError, SettingError
 from harness.paths import conf_folder
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
 
 MISTAKE, STOPPED = 1, 130
 # Values of these keys are paths, addresses or ids: always text.
@@ -168,15 +165,6 @@ def sweep_help(words: Words) -> str:
     groups = "".join(f"{group}: {', '.join(sorted(options[group]))}\n" for group in sorted(options))
     template = OmegaConf.load(conf_folder() / "config.yaml").hydra.help.template
     return str(template).replace("$APP_CONFIG_GROUPS", groups)
-
-
-def configured(name: str, words: Words, usage: str) -> DictConfig:
-    """The configuration of the command ``name``, which takes settings only (``usage``)."""
-    if words.files or words.is_sweep:
-        raise SettingError(f"unexpected argument '{(*words.files, '-m')[0]}'. Arguments: {usage}.")
-    from harness.cli import compose
-
-    return compose.composed(words, [f"+command={name}", *words.overrides]).config
 
 
 def _help(name: str, about: str) -> list[str]:

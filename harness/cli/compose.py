@@ -7,20 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, open_dict
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from harness.cli.command import Words, check_flags, quote
 from harness.cli.hydra_errors import closest, explained, known_keys
-from harness.errors import SettingError, switch, whole
+from harness.errors import SettingError
 from harness.paths import conf_folder, register_resolvers
 
 
@@ -172,26 +172,8 @@ def composed(words: Words, overrides: Sequence[str]) -> Composed:
     return Composed(config, hydra, choices, list(overrides), run_folder, sweep_folder, swept)
 
 
-def check_plain_settings(config: DictConfig) -> None:
-    """Checks the settings that belong to no group; raises ``SettingError`` for a missing or wrong value."""
-    from harness.chunker.context import check_context
-
-    whole(config.chunk, "chunk", 1, of="tokens")
-    whole(config.overlap, "overlap", 0, of="tokens")
-    switch(config.plan, "plan")
-    switch(config.profile, "profile")
-    check_context(config.context)
-    unset = _missing(OmegaConf.to_container(config, resolve=False))
-    if unset:
-        raise SettingError(f"{unset} is not set, and it has no default. Give it: {unset}=...", key=unset)
-    for key in ("corpus.path", "golden.path", "cache", "tokenizer"):
-        if not str(OmegaConf.select(config, key, default="-") or "").strip():
-            raise SettingError(f"{key} is empty. Give a path, or leave it out for the default.", key=key)
-
-
-def _missing(node: Any, key: str = "") -> str | None:
-    """The first setting without a value, as it is written on the command line."""
-    if isinstance(node, dict):
-        found = (_missing(value, f"{key}.{name}" if key else str(name)) for name, value in node.items())
-        return next((missing for missing in found if missing), None)
-    return key if node == "???" else None
+def configured(name: str, words: Words, usage: str) -> DictConfig:
+    """The configuration of the command ``name``, which takes settings only (``usage``)."""
+    if words.files or words.is_sweep:
+        raise SettingError(f"unexpected argument '{(*words.files, '-m')[0]}'. Arguments: {usage}.")
+    return composed(words, [f"+command={name}", *words.overrides]).config

@@ -22,6 +22,7 @@ from harness.chunker import columns
 from harness.chunker.context import with_context
 from harness.cli import compose
 from harness.cli.command import Words
+from harness.cli.values import check_plain_settings
 from harness.errors import InputError, SettingError
 from harness.records import Chunks, Document
 from harness.results.finished import FinishedCell
@@ -147,5 +148,5 @@ def with_live(config: DictConfig, words: Sequence[str]) -> DictConfig:
     live.retriever = compose.composed(Words((), (), ()), words).config.retriever
     if uses(live, "chunker"):
         raise SettingError(f"{words[0]} is not a live retriever; give url= or target=.", key="retriever")
-    compose.check_plain_settings(live)
+    check_plain_settings(live)
     return live

@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from harness.cell import pipeline
 from harness.cell.build import Shared
 from harness.cell.settings import cut_offs
-from harness.cli.compose import check_plain_settings
+from harness.cli.values import check_plain_settings
 from harness.decision.baseline import Production
 from harness.decision.decide import Decision, Selection
 from harness.errors import InputError

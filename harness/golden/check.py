@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.cli.command import Words, configured, run_command
+from harness.cli.command import Words, run_command
 from harness.errors import SettingError
 
 _STOPPED = "Stopped. The golden set is as it was, or as accept=true has written it: never in between."
@@ -25,6 +25,8 @@ def _main(words: Words) -> int:
     if retriever and retriever != ["retriever=bm25"]:
         raise SettingError("The check uses lexical search (BM25); remove retriever=.", key="retriever")
     lexical = [word for word in overrides if word not in retriever]
+    from harness.cli.compose import configured
+
     config = configured("check", words._replace(overrides=("retriever=bm25", *lexical)), _USAGE)
     from harness.questions.check.run import run
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def golden_file(made: Composed) -> Path:
     """The file of ``golden=file``. Raises ``SettingError`` when no questions can be written to it."""
-    from harness.cli.compose import check_plain_settings
+    from harness.cli.values import check_plain_settings
 
     check_plain_settings(made.config)
     if made.choices["golden"] != "file":

@@ -17,8 +17,9 @@ from harness.cell.build import Inputs, Shared
 from harness.cell.settings import check_settings, cut_offs, new, uses
 from harness.cli import compose
 from harness.cli.command import Words, check_flags
-from harness.cli.compose import Composed, check_plain_settings
+from harness.cli.compose import Composed
 from harness.cli.hydra_errors import closest
+from harness.cli.values import check_plain_settings
 from harness.errors import HarnessError, SettingError
 from harness.records import Kind
 from harness.sweep.environment import check_writable

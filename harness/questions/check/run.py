@@ -11,8 +11,8 @@ from omegaconf import DictConfig
 from harness.cell import pipeline
 from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
-from harness.cli.compose import check_plain_settings
 from harness.cli.say import say_all
+from harness.cli.values import check_plain_settings
 from harness.errors import SettingError, switch, whole
 from harness.files.journal import Journal
 from harness.golden import Golden

@@ -6,16 +6,13 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from omegaconf import OmegaConf
 
 from harness.errors import SettingError
 from harness.paths import conf_folder
 from harness.questions.generate import Request
-
-if TYPE_CHECKING:
-    from harness.questions.generate.session import GeneratorSettings
 
 _MILLION = 1_000_000
 # The form of the answer is put before the request as text of the API's own.
@@ -155,21 +152,19 @@ def _text(request: Request) -> str:
     )
 
 
-def plan(estimate: Estimate, price: Price, settings: GeneratorSettings) -> Iterator[str]:
+def plan(estimate: Estimate, price: Price, model: str, budget: float | None, *, batch: bool) -> Iterator[str]:
     """Calls, tokens and dollars before the first call."""
-    how = "one batch, answered within a day" if settings.batch else "one by one"
-    yield (
-        f"calls      {estimate.calls:,} to {settings.model}, {how}; rejected answers are asked for once more"
-    )
+    how = "one batch, answered within a day" if batch else "one by one"
+    yield (f"calls      {estimate.calls:,} to {model}, {how}; rejected answers are asked for once more")
     yield f"tokens     about {estimate.tokens_in:,} in and {estimate.tokens_out:,} out"
     since = "as given" if price.date == "given" else f"as of {price.date}"
-    half = ", half for a batch" if settings.batch else ""
+    half = ", half for a batch" if batch else ""
     yield (
         f"price      about {dollars(estimate.dollars)} (${price.dollars_in:g} and ${price.dollars_out:g} "
         f"per million tokens, {since}{half})"
     )
-    if settings.budget_usd is not None:
-        limit = dollars(settings.budget_usd)
+    if budget is not None:
+        limit = dollars(budget)
         yield f"budget     {limit} for this set in all; no call is made that could exceed it"
 
 

@@ -118,7 +118,7 @@ class Session:
         if not waiting:
             return
         costs = estimate([one.request for one in waiting], self.price)
-        say_all(plan(costs, self.price, settings))
+        say_all(plan(costs, self.price, settings.model, settings.budget_usd, batch=settings.batch))
         client = self.client  # without a key nobody is asked to confirm
         agree()
         paid = (self.ledger, self.price, Budget(settings.budget_usd, self.ledger.spent))
