@@ -160,7 +160,7 @@ MISTAKES = [
     (["model.max_tokens=9"], r"model\.max_tokens is 9, and the static model .* has no window"),
     (["model.batch_size=9"], r"unknown setting 'model\.batch_size'\. The chosen model has none; .*minilm"),
     (["hydra/launcher=submitit_local"], r"not installed.*pip install hydra-submitit_local-launcher"),
-    (["k=0"], r"k is 0; it must be a whole number of at least 1"),
+    (["k=0"], r"k is 0; it must be a whole number of rows, at least 1"),
     (["k=five"], r"k is five; it must be a whole number"),
     (["chunks=16"], r"unknown setting 'chunks'\. Did you mean chunk"),
     (["model=minlm"], r"unknown option 'model=minlm'\. Did you mean minilm"),
