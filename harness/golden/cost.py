@@ -26,9 +26,10 @@ def _main(words: Words) -> int:
     given = [Path(word).expanduser() for word in words.files]
     if words.overrides or not given:
         from harness.cli import compose
-        from harness.cli.values import check_plain_settings
 
         config = compose.composed(words, ["+command=cost", *words.overrides]).config
+        from harness.cli.values import check_plain_settings
+
         check_plain_settings(config)
         given.append(Path(str(config.golden.path)).expanduser())
     from harness.files.journal import Journal
