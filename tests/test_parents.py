@@ -295,9 +295,7 @@ def test_a_parent_below_its_chunks_is_refused(place):
     """Before anything is read, with what to do."""
     done = place.run("chunker=parent", "chunk=512", "chunker.parent=256", "tracker=none")
     assert done.returncode == 1
-    assert "chunker.parent is 256; it must be at least chunk=512" in " ".join(
-        done.stderr.split()
-    )
+    assert "chunker.parent is 256; it must be at least chunk=512" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 
 
