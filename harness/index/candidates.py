@@ -27,7 +27,7 @@ class _CandidateRows(NamedTuple):
 
 
 class CandidateIndex:
-    """The base of an index that finds candidates for each query; no vector but these ever comes back.
+    """The base of an index that finds candidates for each query; only these candidates come back.
 
     ``candidates``: vectors at most for each query, however many rows are asked for, so a smaller depth is a
     cut. ``exact_scores``: they are ordered by exact inner products; else by what the search itself gives. A

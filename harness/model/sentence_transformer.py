@@ -37,7 +37,7 @@ class SentenceTransformerModel:
     texts without any prompt. ``batch_size``: texts at most in a batch; None lets their tokens decide.
     ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``backend``: auto
     (on a CPU openvino, else onnx, where it is installed, agrees with torch and is not slower), torch,
-    openvino or onnx; it changes no vector by more than rounding. ``precision``: float32, bfloat16, float16 on
+    openvino or onnx; it changes vectors by rounding only. ``precision``: float32, bfloat16, float16 on
     a GPU, or int8 on onnx, which changes rankings: see ``agreement``. ``cache_dir``: where hashes, joined
     packages and converted models are cached. ``licence`` and ``untested`` (never loaded by this project's own
     tests) are said for the reader.

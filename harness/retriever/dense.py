@@ -81,7 +81,7 @@ class DenseRetriever:
         return self._index.first_ranks(queries, relevant, groups)
 
     def encoded(self) -> Encoded:
-        """What the model read of each chunk row; no vectors."""
+        """What the model read of each chunk row; the vectors are left out."""
         return self._encoded
 
     def measurements(self) -> Mapping[str, float]:

@@ -64,7 +64,7 @@ class HybridRetriever:
         return first_in_lists((found for found, _ in self._fused(questions, groups)), relevant)
 
     def encoded(self) -> Encoded:
-        """What the model read of each chunk row; no vectors."""
+        """What the model read of each chunk row; the vectors are left out."""
         return self._dense.encoded()
 
     def measurements(self) -> Mapping[str, float]:

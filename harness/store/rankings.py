@@ -102,7 +102,7 @@ class CachedRetriever:
         return ranks
 
     def encoded(self) -> Encoded | None:
-        """What the model saw of each chunk row; no vectors."""
+        """What the model read of each chunk row; the vectors are left out."""
         cached = self._cache.read("seen")
         if cached is None:
             encoded = self._built().encoded()

@@ -73,7 +73,7 @@ class Space:
         return result, found
 
     def has(self, hashes: Hashes) -> BoolArray:
-        """Which of these hashes are there: bool (hashes,). Reads no vectors."""
+        """Which of these hashes are there: bool (hashes,). The vectors are not read."""
         self._refresh()
         found = np.zeros(len(hashes), dtype=bool)
         for shard in self._shards.values():
