@@ -302,11 +302,11 @@ def test_settings_are_checked_before_anything_is_loaded(setting: str, value: obj
 
 
 def test_a_device_that_is_not_there(tiny: SentenceTransformerModel) -> None:
-    """Asking for a missing device is an error that names the setting, instead of using another device."""
+    """Asking for a missing device says which there are, instead of using another one."""
     import torch
 
     missing = "mps" if not torch.backends.mps.is_available() else "cuda"
-    with pytest.raises(ModelError, match=rf"could not be loaded on {missing}: .* another model\.device="):
+    with pytest.raises(ModelError, match=r"^model\.device is .*does not have it\. It has: .*cpu"):
         variant(tiny, device=missing).encode_documents(["alpha"])
 
 

@@ -100,19 +100,20 @@ def load_model(folder: str, device: str, name: str) -> Any:
         from sentence_transformers import SentenceTransformer
 
         _silence()
+        target = _device(device, name)
         try:
             import torch
 
             return SentenceTransformer(
                 folder,
-                device=None if device == "auto" else device,
+                device=target,
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"dtype": torch.float32},
             ).float()
         except Exception as error:
             raise ModelError(
-                f"The model {name!r} in {folder} could not be loaded on {device}: {type(error).__name__}: "
+                f"The model {name!r} in {folder} could not be loaded on {target}: {type(error).__name__}: "
                 f"{first_line(error)}. Delete the folder and get it again, or choose another model.device= "
                 "when the device is the trouble.",
                 model=name,
@@ -138,6 +139,23 @@ def fast_tokenizer(model: Any, name: str) -> Any:
             model=name,
         )
     return Tokenizer.from_str(backend.to_str())
+
+
+def _device(wanted: str, name: str) -> str:
+    """The device to run on; raises ``ModelError`` for one that this machine lacks."""
+    import torch
+
+    usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = [kind for kind, is_there in usable.items() if is_there]
+    if wanted == "auto":
+        return there[0]
+    if wanted.partition(":")[0] not in there:
+        raise ModelError(
+            f"model.device is {wanted!r} for the model {name!r}, and this machine does not have it. "
+            f"It has: {', '.join(there)}.",
+            model=name,
+        )
+    return wanted
 
 
 def _silence() -> None:
