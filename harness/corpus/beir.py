@@ -8,10 +8,11 @@ from harness.corpus import Loaded
 from harness.corpus.gather import wrong_path
 from harness.corpus.jsonl import load_documents
 from harness.errors import InputError
+from harness.text.opening import first_file
 
 
 class BeirCorpus:
-    """``corpus.jsonl`` in the folder ``path``: ``{"_id", "title", "text"}``.
+    """``corpus.jsonl`` in the folder ``path``: ``{"_id", "title", "text"}``; or MS MARCO's ``collection.tsv``.
 
     What is embedded or indexed is the title, a blank and the text, as in BEIR; spans refer to the text alone.
     """
@@ -22,10 +23,10 @@ class BeirCorpus:
 
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
-        file = self.path / "corpus.jsonl"
+        file = first_file(self.path / "corpus.jsonl", self.path / "collection.tsv")
         if not self.path.is_dir():
             raise wrong_path(self.path, "folder")
-        if not file.is_file():
+        if file is None:
             found = ", ".join(sorted(entry.name for entry in self.path.iterdir())[:8]) or "nothing"
             raise InputError(
                 f"There is no corpus.jsonl in {self.path}; found there: {found}. Unpack the data set "

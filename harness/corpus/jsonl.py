@@ -1,8 +1,8 @@
-"""A JSONL file of documents: one JSON object a line."""
+"""A file of documents: JSON lines, a JSON list, or lines of id, tab and text; packed with gzip or not."""
 
 from __future__ import annotations
 
-import codecs
+import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,25 +13,26 @@ from harness.corpus.gather import Notes, gather, wrong_path
 from harness.errors import InputError
 from harness.progress import bar
 from harness.records import Document
-from harness.text.encodings import Encoding, detect, encodable
+from harness.text.encodings import encodable
+from harness.text.opening import opened, plain_name, text_encoding
 
-_IDS = ("_id", "id", "doc_id")
-_TEXTS = ("text", "content", "page_content")
-_BLOCK_BYTES = 1 << 20
+_IDS = ("_id", "id", "doc_id", "docid")
+_TEXTS = ("text", "content", "contents", "page_content")
 _NOTHING: Mapping[str, Any] = {}  # shared: a million empty dictionaries would weigh 64 MB
 _KINDS = {str: "text", bool: "true or false", int: "number", float: "number", list: "list", dict: "object"}
 
 
 class JsonlCorpus:
-    """Every object of the file ``path``: an id (``_id``, ``id`` or ``doc_id``) and a text.
+    """Every object of the file ``path``: an id (``_id``, ``id``, ``doc_id`` or ``docid``) and a text.
 
-    The text is called ``text``, ``content`` or ``page_content``; ``title`` and ``metadata`` may stand beside
-    it. When no object has an id, its position, counted from 0, is the id.
+    The text is called ``text``, ``content``, ``contents`` or ``page_content``; ``title`` and ``metadata`` may
+    stand beside it. When no object has an id, its position, counted from 0, is the id. The objects are lines,
+    or one JSON list. A ``.tsv`` has an id, a tab and a text on each line.
     """
 
     def __init__(self, path: str, name: str | None = None) -> None:
         self.path = Path(path).expanduser()
-        self.name = name or self.path.stem
+        self.name = name or plain_name(self.path).stem
 
     def load(self) -> Loaded:
         """All documents; see ``harness.corpus``."""
@@ -41,7 +42,7 @@ class JsonlCorpus:
 
 
 def load_documents(file: Path, *, embed_titles: bool) -> Loaded:
-    """The documents of the JSONL ``file``, in its order; ``position`` counts objects, blank lines aside.
+    """The documents of ``file``, in its order; ``position`` counts objects, blank lines aside.
 
     ``embed_titles``: the title and a blank are put before the text when it is embedded or indexed. Raises
     ``InputError`` with the line for broken JSON, wrong fields, and an object without an id among others that
@@ -57,14 +58,16 @@ class _LineError(Exception):
 
 
 def _documents(path: Path, notes: Notes, *, embed_titles: bool) -> Iterator[Document]:
+    is_table = plain_name(path).suffix.lower() == ".tsv"
     first_line: dict[bool, int] = {}  # of the objects with an id, and of those without
-    for position, (line, content) in enumerate(_lines(path, notes)):
+    for position, (line, content) in enumerate(_items(path, notes)):
         try:
-            item = _object(content)
+            item = _pair(content) if is_table else _object(content)
             found = _id(item)
             given, title, metadata = _fields(item)
         except _LineError as error:
-            raise InputError(f"{path}:{line}: {error}", path=path, line=line) from None
+            where = f"{path}:{line}" if isinstance(content, str) else f"{path}: entry {line}"
+            raise InputError(f"{where}: {error}", path=path, line=line) from None
         first_line.setdefault(found is not None, line)
         if len(first_line) > 1:
             raise InputError(
@@ -80,14 +83,43 @@ def _documents(path: Path, notes: Notes, *, embed_titles: bool) -> Iterator[Docu
         yield Document(doc_id, text, title, prefix, position, metadata)
 
 
+def _items(path: Path, notes: Notes) -> Iterator[tuple[int, Any]]:
+    """The lines that are not blank with their numbers, or the entries of one JSON list; counted from 1."""
+    lines = _lines(path, notes)
+    first = next(lines, None)
+    if first is None:
+        return
+    if not first[1].lstrip().startswith("[") and plain_name(path).suffix.lower() != ".json":
+        yield first
+        yield from lines
+        return
+    held = [first, *lines]
+    entries = _entries("".join(line for _, line in held))
+    yield from held if entries is None else enumerate(entries, start=1)
+
+
+def _entries(text: str) -> list[Any] | None:
+    """A JSON list, or the only list of an object that is no document; None for JSON lines."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, dict) and not set(_TEXTS) & set(found):
+        lists = [value for value in found.values() if isinstance(value, list)]
+        return lists[0] if len(lists) == 1 else None
+    return found if isinstance(found, list) else None
+
+
 def _lines(path: Path, notes: Notes) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers, counted from 1."""
-    encoding = _encoding(path)
+    encoding = text_encoding(path)
+    if encoding is None:
+        raise InputError(f"{path} is a binary file, not JSONL. Check corpus.path.", path=path)
     if encoding.detail:
         notes.add("not UTF-8", path.name, encoding.detail)
     with (
         # A line ends in \n, \r\n or \r, which JSON escapes in texts; U+2028 and its like end none.
-        path.open(encoding=encoding.codec, errors=encoding.errors) as lines,
+        io.TextIOWrapper(opened(path), encoding.codec, encoding.errors) as lines,
         bar("Reading", None, "documents") as progress,
     ):
         for number, line in enumerate(lines, start=1):
@@ -98,36 +130,28 @@ def _lines(path: Path, notes: Notes) -> Iterator[tuple[int, str]]:
                 progress.update(1000)
 
 
-def _encoding(path: Path) -> Encoding:
-    """The file's encoding. UTF-8 is checked block by block; only another file is held in memory."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK_BYTES):
-                decoder.decode(block)
-                if b"\0" in block:  # JSON escapes it: this is UTF-16 or UTF-32 of plain letters
-                    break
-            else:
-                decoder.decode(b"", final=True)
-                return Encoding("utf-8")
-    except UnicodeDecodeError:
-        pass
-    encoding = detect(path.read_bytes())
-    if encoding is None:
-        raise InputError(f"{path} is a binary file, not JSONL. Check corpus.path.", path=path)
-    return encoding
-
-
-def _object(content: str) -> Mapping[str, Any]:
-    try:
-        item = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", "") or str(error)
-        where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+def _pair(content: str) -> Mapping[str, Any]:
+    cells = content.rstrip("\r\n").split("\t")
+    if len(cells) != 2:
         raise _LineError(
-            f"this line is not JSON ({reason}{where}). JSONL has one whole object a line, for instance "
-            '{"_id": "a", "text": "..."}.'
-        ) from None
+            f"{len(cells)} cells between tabs, where an id and a text are expected. Documents with a title or "
+            'more are read as JSON lines: {"_id": "a", "title": "...", "text": "..."}.'
+        )
+    return {"_id": cells[0].strip(), "text": cells[1]}
+
+
+def _object(content: Any) -> Mapping[str, Any]:
+    item = content
+    if isinstance(content, str):
+        try:
+            item = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", "") or str(error)
+            where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+            raise _LineError(
+                f"this line is not JSON ({reason}{where}). JSONL has one whole object a line, for instance "
+                '{"_id": "a", "text": "..."}.'
+            ) from None
     if isinstance(item, dict):
         return item
     raise _LineError(

@@ -10,19 +10,31 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.golden import Labels
 from harness.golden.anchoring import anchor
-from harness.golden.jsonl import Faults, FieldError, identifier, one_of, read_lines, read_objects, text
+from harness.golden.jsonl import (
+    Faults,
+    FieldError,
+    identifier,
+    one_of,
+    read_lines,
+    read_objects,
+    read_pairs,
+    text,
+)
 from harness.records import Document, Evidence, Question
+from harness.text.opening import first_file, plain_name
 
 _IDS = ("_id", "id", "question_id", "qid")
 _TEXTS = ("text", "query", "question")
 _EXPECTED = (
-    "golden=beir reads queries.jsonl and qrels/<split>.tsv from golden.path, which is corpus.path by default."
+    "golden=beir reads queries.jsonl or queries.tsv, and qrels/<split>.tsv, from golden.path, which is "
+    "corpus.path by default. Each may be packed (.gz)."
 )
 
 
 class BeirGolden:
     """``queries.jsonl`` and ``qrels/<split>.tsv`` (or ``qrels.tsv``) in ``path``, about whole documents.
 
+    As in MS MARCO, queries may be ``queries.tsv``, and the split part of a name: ``qrels.dev.tsv``.
     Queries without judgements are not part of the split. A grade of 0 or less means not relevant.
     ``keep_lost`` keeps queries with a judged document that is not in the corpus, and counts it as not found.
     """
@@ -34,9 +46,9 @@ class BeirGolden:
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
-        queries_file, qrels_file = self.path / "queries.jsonl", self._qrels_file()
-        if not queries_file.is_file():
-            raise InputError(f"There is no {queries_file}. {_EXPECTED}", path=queries_file)
+        queries_file, qrels_file = find_queries(self.path, self.split), self._qrels_file()
+        if queries_file is None:
+            raise InputError(f"There is no {self.path / 'queries.jsonl'}. {_EXPECTED}", path=self.path)
         queries = _queries(queries_file)
         qrels = read_qrels(qrels_file)
         digest = hashlib.sha256(json.dumps([queries, qrels], sort_keys=True).encode()).hexdigest()
@@ -57,7 +69,7 @@ class BeirGolden:
             digest=digest,
             keep_lost=self.keep_lost,
             left_out={
-                query_id: f"NO QUERY: judged in {qrels_file.name}, but not in queries.jsonl"
+                query_id: f"NO QUERY: judged in {qrels_file.name}, but not in {queries_file.name}"
                 for query_id in qrels
                 if query_id not in queries
             },
@@ -77,19 +89,28 @@ class BeirGolden:
 
 def find_qrels(folder: Path, split: str) -> Path | None:
     """The file with the split's judgements, if there is one."""
-    places = (folder / "qrels" / f"{split}.tsv", folder / "qrels.tsv")
-    return next((place for place in places if place.is_file()), None)
+    return first_file(
+        folder / "qrels" / f"{split}.tsv", folder / f"qrels.{split}.tsv", folder / "qrels.tsv"
+    )
+
+
+def find_queries(folder: Path, split: str) -> Path | None:
+    """The file with the queries, if there is one."""
+    names = ("queries.jsonl", f"queries.{split}.tsv", "queries.tsv")
+    return first_file(*(folder / name for name in names))
 
 
 def judged_splits(folder: Path) -> str:
     """The splits that have judgements, for messages."""
-    return ", ".join(sorted(file.stem for file in (folder / "qrels").glob("*.tsv")))
+    files = [*(folder / "qrels").glob("*.tsv*"), *folder.glob("qrels.*.tsv*")]
+    return ", ".join(sorted({plain_name(file).stem.removeprefix("qrels.") for file in files}))
 
 
 def _queries(path: Path) -> dict[str, str]:
     faults = Faults(path)
     queries: dict[str, str] = {}
-    for line, item in read_objects(path, faults):
+    read = read_pairs if plain_name(path).suffix == ".tsv" else read_objects
+    for line, item in read(path, faults):
         try:
             id_key, text_key = one_of(item, _IDS, "the id"), one_of(item, _TEXTS, "the text")
             query_id, query = (

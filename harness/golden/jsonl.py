@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.text.encodings import decode, detect, encodable
+from harness.text.opening import unpacked_bytes
 
 _SHOWN = 5
 
@@ -39,11 +40,11 @@ class Faults:
 
 
 def read_text(path: Path) -> str:
-    """The file's characters: UTF-8, or UTF-16 or UTF-32 with a byte order mark.
+    """The file's characters: UTF-8, or UTF-16 or UTF-32 with a byte order mark; packed with gzip or not.
 
     Raises ``InputError`` when it is none of these.
     """
-    data = path.read_bytes()
+    data = unpacked_bytes(path)
     encoding = detect(data)
     if encoding and encoding.errors == "strict" and (encoding.mark or not encoding.detail):
         return decode(data, encoding)
@@ -92,6 +93,18 @@ def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]
                 number, f"{json.dumps(item)[:40]} is not a JSON object; one object a line is expected."
             )
     return objects
+
+
+def read_pairs(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
+    """Number and object (``_id``, ``text``) of every line of id, tab and text; other lines are faults."""
+    pairs = []
+    for number, line in read_lines(path):
+        given_id, tab, words = line.rstrip("\r").partition("\t")
+        if tab and given_id.strip() and words.strip():
+            pairs.append((number, {"_id": given_id.strip(), "text": encodable(words.strip())}))
+        else:
+            faults.add(number, f"{shown(line)}; an id, a tab and a text are expected.")
+    return pairs
 
 
 def encodable_json(value: Any) -> Any:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -22,8 +23,8 @@ def path(tmp_path):
     return tmp_path / "corpus.jsonl"
 
 
-@pytest.mark.parametrize("id_key", ["_id", "id", "doc_id"])
-@pytest.mark.parametrize("text_key", ["text", "content", "page_content"])
+@pytest.mark.parametrize("id_key", ["_id", "id", "doc_id", "docid"])
+@pytest.mark.parametrize("text_key", ["text", "content", "contents", "page_content"])
 def test_the_usual_keys_are_known(path, id_key, text_key):
     """Whatever the exporter calls them.
 
@@ -97,7 +98,7 @@ def test_a_lone_surrogate_is_replaced_and_named(path):
         ('{"id": "b", "text": "x"', "this line is not JSON (Expecting ',' delimiter at character 24)"),
         ('["b", "x"]', "a JSON list where an object with a text is expected"),
         ('"x"', "a JSON text where an object"),
-        ('{"id": "b"}', "no text: one of text, content, page_content is expected, the keys found are id"),
+        ('{"id": "b"}', "no text: one of text, content, contents, page_content is expected, the keys found are id"),
         ('{"id": "b", "text": 5}', "text is a JSON number; a text is expected"),
         ('{"id": "b", "text": null}', "text is a JSON null; a text is expected"),
         ('{"id": "b", "text": "x", "title": ["t"]}', "title is a JSON list; a text is expected"),
@@ -184,3 +185,62 @@ def test_a_folder_without_a_beir_corpus_is_refused(tmp_path):
         BeirCorpus(str(tmp_path / "docs.json")).load()
     with pytest.raises(InputError, match="no such folder"):
         BeirCorpus(str(tmp_path / "x")).load()
+
+
+ITEMS = [{"id": "a", "contents": "one\ttwo"}, {"id": "b", "contents": "Ünï"}]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.jsonl", "".join(json.dumps(item) + "\n" for item in ITEMS)),
+        ("c.jsonl", json.dumps(ITEMS)),
+        ("c.json", json.dumps(ITEMS, indent=2)),
+        ("c.json", json.dumps({"version": 2, "documents": ITEMS}, indent=1)),
+        ("c.json", "\n".join(json.dumps(item) for item in ITEMS)),
+    ],
+)
+def test_one_list_lines_or_packed_are_the_same_documents(tmp_path, name, content, packed):
+    """Two objects with ids a and b: whichever way they are written, two documents with the same digest."""
+    path = tmp_path / (name + ".gz" * packed)
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    corpus = JsonlCorpus(str(path))
+    loaded = corpus.load()
+
+    assert [(d.doc_id, d.text, d.position) for d in loaded.documents] == [("a", "one\ttwo", 0), ("b", "Ünï", 1)]
+    assert loaded.digest == load(tmp_path / "other.jsonl", *ITEMS).digest
+    assert corpus.name == "c"
+
+
+def test_a_collection_of_ids_and_texts(tmp_path):
+    """MS MARCO's collection.tsv: an id, a tab, a text; a third cell is refused with the line and what to do."""
+    path = tmp_path / "collection.tsv"
+    path.write_text("0\tThe Manhattan Project.\n7\tIt ended the war.\n", encoding="utf-8")
+    documents = JsonlCorpus(str(path)).load().documents
+
+    assert [(d.doc_id, d.text) for d in documents] == [("0", "The Manhattan Project."), ("7", "It ended the war.")]
+    assert BeirCorpus(str(tmp_path)).load().documents == documents
+    path.write_text("0\tone\nid\ttext\ttitle\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r":2: 3 cells between tabs.*JSON lines"):
+        JsonlCorpus(str(path)).load()
+
+
+def test_a_fault_in_a_list_names_the_entry(tmp_path):
+    """Lines of a pretty-printed list mean nothing; entries are counted from 1."""
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps([{"id": "a", "text": "x"}, {"id": "b"}], indent=1), encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"c\.json: entry 2: no text"):
+        JsonlCorpus(str(path)).load()
+    path.write_text('[{"id": "a", "text": "x"},', encoding="utf-8")
+    with pytest.raises(InputError, match=r":1: this line is not JSON"):
+        JsonlCorpus(str(path)).load()
+
+
+def test_a_corpus_in_a_workbook_is_named(path):
+    """What can't be read is said in words, with what to do."""
+    path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(100))
+
+    with pytest.raises(InputError, match=r"an old Excel or Word file\. Save it as"):
+        JsonlCorpus(str(path)).load()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
-from harness.golden.beir import find_qrels, judged_splits, read_qrels
+from harness.golden.beir import find_qrels, find_queries, judged_splits, read_qrels
 from harness.golden.jsonl import Faults, FieldError, identifier, read_objects, read_text
 from harness.questions.importing import GivenQuestion, GivenRow, QuestionFile, Refused
 from harness.questions.importing.columns import is_given, meanings
@@ -153,8 +153,8 @@ def _add(topics: dict[str, Topic], topic_id: str, topic: Topic, faults: Faults) 
 
 def read_beir(folder: Path, split: str) -> QuestionFile:
     """The queries of the split. Raises ``InputError`` where the folder does not hold both files."""
-    queries, qrels = folder / "queries.jsonl", find_qrels(folder, split)
-    if not queries.is_file() or qrels is None:
+    queries, qrels = find_queries(folder, split), find_qrels(folder, split)
+    if queries is None or qrels is None:
         splits = judged_splits(folder)
         has = f" There are judgements for split={splits}." if splits else ""
         raise InputError(
