@@ -89,9 +89,7 @@ class BeirGolden:
 
 def find_qrels(folder: Path, split: str) -> Path | None:
     """The file with the split's judgements, if there is one."""
-    return first_file(
-        folder / "qrels" / f"{split}.tsv", folder / f"qrels.{split}.tsv", folder / "qrels.tsv"
-    )
+    return first_file(folder / "qrels" / f"{split}.tsv", folder / f"qrels.{split}.tsv", folder / "qrels.tsv")
 
 
 def find_queries(folder: Path, split: str) -> Path | None:

@@ -98,7 +98,10 @@ def test_a_lone_surrogate_is_replaced_and_named(path):
         ('{"id": "b", "text": "x"', "this line is not JSON (Expecting ',' delimiter at character 24)"),
         ('["b", "x"]', "a JSON list where an object with a text is expected"),
         ('"x"', "a JSON text where an object"),
-        ('{"id": "b"}', "no text: one of text, content, contents, page_content is expected, the keys found are id"),
+        (
+            '{"id": "b"}',
+            "no text: one of text, content, contents, page_content is expected, the keys found are id",
+        ),
         ('{"id": "b", "text": 5}', "text is a JSON number; a text is expected"),
         ('{"id": "b", "text": null}', "text is a JSON null; a text is expected"),
         ('{"id": "b", "text": "x", "title": ["t"]}', "title is a JSON list; a text is expected"),
@@ -208,7 +211,10 @@ def test_one_list_lines_or_packed_are_the_same_documents(tmp_path, name, content
     corpus = JsonlCorpus(str(path))
     loaded = corpus.load()
 
-    assert [(d.doc_id, d.text, d.position) for d in loaded.documents] == [("a", "one\ttwo", 0), ("b", "Ünï", 1)]
+    assert [(d.doc_id, d.text, d.position) for d in loaded.documents] == [
+        ("a", "one\ttwo", 0),
+        ("b", "Ünï", 1),
+    ]
     assert loaded.digest == load(tmp_path / "other.jsonl", *ITEMS).digest
     assert corpus.name == "c"
 
@@ -219,7 +225,10 @@ def test_a_collection_of_ids_and_texts(tmp_path):
     path.write_text("0\tThe Manhattan Project.\n7\tIt ended the war.\n", encoding="utf-8")
     documents = JsonlCorpus(str(path)).load().documents
 
-    assert [(d.doc_id, d.text) for d in documents] == [("0", "The Manhattan Project."), ("7", "It ended the war.")]
+    assert [(d.doc_id, d.text) for d in documents] == [
+        ("0", "The Manhattan Project."),
+        ("7", "It ended the war."),
+    ]
     assert BeirCorpus(str(tmp_path)).load().documents == documents
     path.write_text("0\tone\nid\ttext\ttitle\n", encoding="utf-8")
     with pytest.raises(InputError, match=r":2: 3 cells between tabs.*JSON lines"):

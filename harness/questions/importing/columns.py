@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from harness.golden.jsonl import FieldError
 
 # For each meaning its names, the most specific first. Of two in one row the first counts.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -22,11 +21,23 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "end": ("end", "end_index", "end_char", "end_offset"),
     "quote": ("quote", "quotes", "excerpt", "evidence_quote", "evidence_text", "span_text"),
     "chunks": (
-        *("reference_contexts", "ground_truth_contexts", "ground_truth_context", "contexts", "context"),
+        *("reference_contexts", "reference_context", "ground_truth_contexts", "ground_truth_context"),
+        *("contexts", "context"),
         *("chunks", "chunk", "chunk_text", "passages", "passage"),
     ),
     "gold_id": ("gold_id", "gold_ids"),
-    "doc_ids": ("relevant_doc_ids", "doc_ids", "document_ids", "relevant_docs", "reference_context_ids"),
+    "doc_ids": (
+        *(
+            "relevant_doc_ids",
+            "doc_ids",
+            "document_ids",
+            "relevant_docs",
+            "relevant_documents",
+            "gold_doc_ids",
+        ),
+        *("gold_docs", "expected_doc_ids", "expected_docs", "expected_documents", "expected_sources"),
+        "reference_context_ids",
+    ),
     "doc_id": ("doc_id", "document_id", "docid", "corpus_id", "document", "doc", "filename", "file"),
     "grade": ("grade", "relevance"),
     "source": ("source",),
@@ -40,18 +51,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 LABELS = ("evidence", "spans", "references", "start", "quote", "chunks", "gold_id", "doc_ids", "doc_id")
 _MEANING = {name: meaning for meaning, names in NAMES.items() for name in names}
-_GAP = re.compile(r"[\s-]+")
+_GAP = re.compile(r"[\s-]+|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"\s*-?\d+(\.0+)?\s*")
 _PARTED = re.compile(r"[,;|\n]")
-# Any of these says that a row was written by a generator of test sets.
-_WRITTEN_BY = ("synthesizer_name", "evolution_type", "question_type")
-_OWN = {"user_input", "ground_truth_context", "ground_truth_contexts", "eval_sample", *_WRITTEN_BY}
-_HOP = re.compile(r"<\d+-hop>\s*")  # put before each context of a question that needs several
 
 
 def plain(column: str) -> str:
-    """A column's name in lower case, with ``_`` for blanks and dashes."""
-    return _GAP.sub("_", column.strip().lower())
+    """A column's name in lower case, with ``_`` for blanks and dashes, and between the words of ``docId``."""
+    return _GAP.sub("_", column.strip()).lower()
 
 
 def meanings(columns: Iterable[str]) -> dict[str, str]:
@@ -74,6 +81,21 @@ def expected() -> str:
     """What a table must have, for messages."""
     labels = "quote, start and end, reference_contexts, references, gold_id, relevant_doc_ids or doc_id"
     return f"A question (column question, query or user_input) and its evidence ({labels}) are expected"
+
+
+def missing_names(row: Mapping[str, Any]) -> str:
+    """A message when the row lacks a key for the question, or any for its evidence; else an empty text."""
+    known, keys = meanings(row), {plain(key): key for key in row}
+    missing = [name for name in NAMES["question"] if "question" not in known]
+    missing += [name for label in LABELS for name in NAMES[label] if not set(LABELS) & set(known)]
+    if not missing:
+        return ""
+    near = [(key, name) for key in keys for name in difflib.get_close_matches(key, missing, 1, 0.75)]
+    hint = f" Did you mean {near[0][1]} by {keys[near[0][0]]}?" if near else ""
+    return (
+        f"it has {', '.join(row)[:200] or 'nothing'}. {expected()}.{hint} (An answer is evidence only if it is "
+        "copied from a document; then name it quote.)"
+    )
 
 
 def is_given(value: Any) -> bool:
@@ -120,40 +142,3 @@ def number(value: Any) -> Any:
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         return int(float(value)) if "." in value else int(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def is_ragas_set(columns: Collection[str]) -> bool:
-    """Whether these are the columns of a ragas set."""
-    return bool(_OWN & {plain(column) for column in columns})
-
-
-def adapted(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The row without what only ragas knows: marks before contexts, a sample inside its record.
-
-    Raises ``FieldError`` for a conversation, and for contexts that a retriever returned: these are no
-    evidence.
-    """
-    row = {plain(key): value for key, value in given.items() if is_given(value)}
-    sample = row.pop("eval_sample", None)
-    row |= {plain(key): value for key, value in sample.items()} if isinstance(sample, dict) else {}
-    if isinstance(unpacked(row.get("user_input")), list):
-        raise FieldError("user_input is a conversation of several turns; one question is expected.")
-    by_generator = any(key in row for key in _WRITTEN_BY)
-    if (
-        "contexts" in row
-        and "answer" in row
-        and not by_generator
-        and {"ground_truth", "ground_truths"} & set(row)
-    ):
-        raise FieldError(
-            "contexts beside answer and ground_truth are what a retriever returned, no evidence. "
-            "If they are, name them reference_contexts."
-        )
-    for key in ("reference_contexts", "contexts"):
-        if key in row:
-            row[key] = [
-                _HOP.sub("", text, count=1) if isinstance(text, str) else text for text in texts(row[key])
-            ]
-    if by_generator:
-        row.setdefault("source", "synthetic")
-    return row

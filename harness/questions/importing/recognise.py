@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, SettingError
 from harness.golden.jsonl import FieldError, read_text
-from harness.questions.importing import GivenQuestion, QuestionFile, Refused
-from harness.questions.importing.columns import LABELS, adapted, expected, is_ragas_set, meanings
-from harness.questions.importing.entry import asked_in, id_in
+from harness.questions.importing import (
+    GivenQuestion,
+    QuestionFile,
+    Refused,
+    evaluations,
+    judgements,
+    passages,
+)
+from harness.questions.importing.columns import expected, meanings, missing_names, plain
+from harness.questions.importing.entry import asked_in
 from harness.questions.importing.rows import (
     NamedRows,
+    ShapedRows,
+    WrongKindError,
+    given_id,
+    is_indexed,
     of_columns,
     of_entries,
     of_lines,
     of_table,
-    rows_of_llama_index,
+    shaped,
 )
-from harness.questions.importing.table import read_table
+from harness.questions.importing.table import names_question, parquet_rows, read_table
 from harness.questions.importing.topics import is_sgml, looks_like_qrels, read_beir, read_topics
+from harness.text.opening import PARQUET, opened, plain_name
 
-FORMATS = ("csv", "pairs", "jsonl", "ragas", "llama_index", "trec", "beir")
+SHAPES = (*evaluations.SHAPES, *passages.SHAPES, *judgements.SHAPES)
+FORMATS = tuple(dict.fromkeys(["csv", "pairs", "jsonl", "trec", "beir", *(shape.name for shape in SHAPES)]))
+_PLAIN = {"csv", "pairs", "jsonl"}  # formats that say nothing of the shape of a row
 _LINES = 20  # of a file are looked at to see what it is
-_JSON = {".json", ".jsonl", ".ndjson"}
 _PAIR = ("question", "quote")
-# First bytes of files that hold tables, but are not text.
-_BINARY = {
-    b"PK": "an Excel workbook or a zip",
-    b"PAR1": "Parquet",
-    b"\x1f\x8b": "gzip",
-    b"%PDF": "a PDF",
-    b"SQLite": "SQLite",
-}
+# Under these keys stand the rows of a JSON document.
+_ROWS = {"data", "samples", "questions", "rows", "examples", "tests", "goldens", "queries", "query_doc_pairs"}
+_ROWS |= {"judgmentRatings", "judgment_ratings"}
 
 
 def read(
@@ -49,24 +57,54 @@ def read(
         raise SettingError(f"qrels={qrels} needs a file of topics, but {path} is not one.", key="qrels")
     if path.is_dir() or forced == "beir":
         return read_beir(path, split)
-    text = _text(path)
     if qrels is not None:
         if not qrels.is_file():
             raise InputError(f"qrels is {qrels}, and there is no such file. Check the spelling.", path=qrels)
-        return read_topics(path, text, qrels)
-    if forced == "trec" or (forced is None and is_sgml(text[:2000])):
-        raise SettingError(
-            f"{path} holds topics of TREC; give their judgements, too: qrels=FILE.", key="qrels"
-        )
-    if forced is None and looks_like_qrels(text):
-        raise InputError(
-            f"{path} holds judgements (qrels). Give the topics first: TOPICS qrels={path}.", path=path
-        )
-    rows, kind, is_ragas = _rows(path, text, forced)
-    if not rows.total:
+        return read_topics(path, _text(path), qrels)
+    found, kind = named_rows(path, forced)
+    total = found.rows.total + found.empty
+    if not total:
         raise InputError(f"{path} holds no questions. {expected()}.", path=path)
-    asked, refused = _questions(rows, is_ragas=is_ragas)
-    return QuestionFile(kind, rows.total, asked, refused, rows.layout)
+    asked, refused = _questions(found.rows)
+    notes = (f"{found.empty:,} rows without a rating; not part of the set",) * bool(found.empty)
+    return QuestionFile(kind, total, asked, refused, found.rows.layout, notes)
+
+
+def named_rows(path: Path, forced: str | None = None) -> tuple[ShapedRows, str]:
+    """The rows of ``path`` under our names, and in words what they are. Raises as ``read`` does."""
+    rows, title, kind = _rows(path, forced)
+    shapes = () if forced in _PLAIN else [shape for shape in SHAPES if forced in {None, shape.name}]
+    try:
+        found = shaped(rows, shapes, _checked, "ragas" if forced == "ragas" else None)
+    except WrongKindError as error:
+        raise InputError(f"{path}: {error}", path=path) from None
+    title = title or found.title
+    if forced and shapes and not title:
+        raise InputError(f"{path} is not {shapes[0].title}.", path=path)
+    title = title or ("a table" if rows.layout else "")
+    return found, f"{title} ({kind})" if title else kind
+
+
+def _rows(path: Path, forced: str | None) -> tuple[NamedRows, str, str]:
+    """The rows as they stand, what the document that holds them is, if it says so, and how it is written."""
+    if path.is_file() and _is_parquet(path):
+        return of_entries(parquet_rows(path)), "", "Parquet"
+    text, suffix = _text(path), plain_name(path).suffix.lower()
+    if forced in {None, "trec"}:
+        _refuse_others(path, text, forced)
+    if suffix in {".yaml", ".yml"}:
+        return of_entries(_entries(path, _yaml(path, text), "YAML")[0] or []), "", "YAML"
+    content = None if forced in _PLAIN else _document(text)
+    has_objects = _has_objects(text)
+    is_json = isinstance(content, (dict, list)) or has_objects or suffix in {".json", ".jsonl", ".ndjson"}
+    if forced in {"csv", "pairs"} or (not is_json and forced != "jsonl"):
+        return _of_table(path, text, forced)
+    if content is None and forced != "jsonl" and not has_objects:
+        raise InputError(
+            f"{path} is neither one JSON document nor JSON lines. It may have been cut off.", path=path
+        )
+    entries, title = _entries(path, content, "JSON")
+    return (of_lines(text), "", "JSON lines") if entries is None else (of_entries(entries), title, "JSON")
 
 
 def _text(path: Path) -> str:
@@ -74,68 +112,57 @@ def _text(path: Path) -> str:
         raise InputError(
             f"{path}: there is no such file (looked from {Path.cwd()}). Check the spelling.", path=path
         )
-    with path.open("rb") as file:
-        head = file.read(8)
-    kind = next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
-    if kind:
-        raise InputError(f"{path} is {kind}, not text. Save it as CSV (UTF-8) or as JSON lines.", path=path)
     text = read_text(path)
     if not text.strip():
         raise InputError(f"{path} is empty. {expected()}.", path=path)
     return text
 
 
-def _rows(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, bool]:
-    """The rows, in words what they are, and whether they are ragas's."""
-    content = None if forced in {"csv", "pairs", "jsonl"} else _document(text)
-    is_json = isinstance(content, (dict, list)) or _has_objects(text) or path.suffix.lower() in _JSON
-    if forced in {"csv", "pairs"} or (not is_json and forced in {None, "ragas"}):
-        return _of_table(path, text, forced)
-    if content is None and forced in {None, "ragas"} and not _has_objects(text):
-        raise InputError(
-            f"{path} is neither one JSON document nor JSON lines. It may have been cut off.", path=path
-        )
-    rows = rows_of_llama_index(content)
-    if rows is not None:
-        return rows, "a question set of LlamaIndex", False
-    if forced == "llama_index":
-        raise InputError(
-            f"{path} is not a question set of LlamaIndex: queries, corpus and relevant_docs, or examples, "
-            "are expected.",
-            path=path,
-        )
-    entries = _entries(content, text)
-    if entries is None and isinstance(content, dict) and "\n" in text.strip():
-        raise InputError(
-            f"{path} is a JSON object with {', '.join(content)[:80]}. {expected()}, in a list or one a line.",
-            path=path,
-        )
-    rows = of_lines(text) if entries is None else of_entries(entries)
-    kind = "JSON lines" if entries is None else "JSON"
-    if forced == "ragas" or (forced is None and is_ragas_set(_keys(rows))):
-        return rows, f"a ragas test set ({kind})", True
-    return rows, kind, False
+def _is_parquet(path: Path) -> bool:
+    with opened(path) as file:
+        return file.read(len(PARQUET)) == PARQUET
 
 
-def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, bool]:
-    table = read_table(text, has_header={"pairs": False, "csv": True}.get(forced or ""))
-    if not table.columns:
-        if any(len(record.cells) == len(_PAIR) for record in table.records):
-            return of_table(table, _PAIR), f"question and quote, {table.separated}, no header", False
-        first = " | ".join(table.records[0].cells)[:80] if table.records else "nothing"
-        raise InputError(
-            f'{path}: its first row is "{first}". {expected()}, or two columns without a header.', path=path
+def _refuse_others(path: Path, text: str, forced: str | None) -> None:
+    """Raises for a text that is known to hold no questions with evidence."""
+    if forced == "trec" or is_sgml(text[:2000]):
+        raise SettingError(
+            f"{path} holds topics of TREC; give their judgements, too: qrels=FILE.", key="qrels"
         )
-    known = meanings(table.columns)
-    if "question" not in known or not set(LABELS) & set(known):
-        raise InputError(
-            f"{path} has the columns {', '.join(table.columns)}. {expected()}. "
-            "(An answer is evidence only if it is copied from a document; then name its column quote.)",
-            path=path,
-        )
-    is_ragas = forced == "ragas" or (forced is None and is_ragas_set(table.columns))
-    kind = "a ragas test set (CSV" if is_ragas else "a table ("
-    return of_table(table, table.columns), f"{kind}{', ' if is_ragas else ''}{table.separated})", is_ragas
+    lines = [line for line in text.split("\n", _LINES)[:_LINES] if line.strip()]
+    said = None if _is_header(lines[0].split("\t")) else judgements.kind_of_lines(lines)
+    if looks_like_qrels(text) or said:
+        raise InputError(f"{path} {said or judgements.QRELS}", path=path)
+
+
+def _yaml(path: Path, text: str) -> Any:
+    import yaml
+
+    try:
+        return json.loads(json.dumps(yaml.safe_load(text), default=str))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from None
+
+
+def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, str]:
+    table = read_table(text, has_header={"pairs": False, "csv": True}.get(forced or ""), is_header=_is_header)
+    if table.columns:
+        return of_table(table, table.columns), "", table.separated
+    if any(len(record.cells) == len(_PAIR) for record in table.records):
+        return of_table(table, _PAIR), "question and quote", f"{table.separated}, no header"
+    first = " | ".join(table.records[0].cells)[:80] if table.records else "nothing"
+    raise InputError(
+        f'{path}: its first row is "{first}". {expected()}, or two columns without a header.', path=path
+    )
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    row = dict.fromkeys(map(plain, cells), "")
+    return names_question(cells) or _has_shape(row) or evaluations.other_kind(row) is not None
+
+
+def _has_shape(row: Mapping[str, Any]) -> bool:
+    return any(shape.fits(row) for shape in SHAPES)
 
 
 def _has_objects(text: str) -> bool:
@@ -152,39 +179,42 @@ def _document(text: str) -> Any:
         return None
 
 
-def _entries(content: Any, text: str) -> list[Any] | None:
-    """The rows of a JSON document: a list, a list under ``data`` or the like, or columns; None for lines."""
-    if isinstance(content, list):
-        return content
+def _entries(path: Path, content: Any, kind: str) -> tuple[list[Any] | None, str]:
+    """The rows of a document and its title: a list, a list under a known key, columns, or one row."""
     if not isinstance(content, dict):
-        return None
-    known = meanings(content)
-    if "question" in known and isinstance(content[known["question"]], str):
-        return [content] if "\n" in text.strip() else None
-    lists = [
-        value
-        for key, value in content.items()
-        if key in {"data", "samples", "questions", "rows"} and isinstance(value, list)
-    ]
-    return lists[0] if len(lists) == 1 else of_columns(content)
+        return (content if isinstance(content, list) else None), ""
+    for title, rows_of in (*passages.DOCUMENTS, *judgements.DOCUMENTS):
+        rows = rows_of(content)
+        if rows is not None:
+            return rows, title
+    asked = content.get(meanings(content).get("question", ""))
+    is_row = isinstance(asked, str) or _has_shape({plain(key): value for key, value in content.items()})
+    if is_row and not is_indexed(content):
+        return [content], ""
+    lists = [value for key, value in content.items() if key in _ROWS and isinstance(value, list)]
+    found = lists[0] if len(lists) == 1 else of_columns(content)
+    if found is None:
+        raise InputError(
+            f"{path} is a {kind} object with {', '.join(content)[:80]}. {expected()}, in a list or one a line.",
+            path=path,
+        )
+    return found, ""
 
 
-def _keys(rows: NamedRows) -> Collection[str]:
-    return {key for _, fields in rows.named[:20] for key in fields}
+def _checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row without a retriever's results. Raises for one without the keys of a question or its evidence."""
+    item = evaluations.without_results(given)
+    said = missing_names(item)
+    if said:
+        raise WrongKindError(said)
+    return item
 
 
-def _questions(rows: NamedRows, *, is_ragas: bool) -> tuple[list[GivenQuestion], list[Refused]]:
+def _questions(rows: NamedRows) -> tuple[list[GivenQuestion], list[Refused]]:
     asked, refused = [], list(rows.refused)
     for row, fields in rows.named:
         try:
-            asked.append(asked_in(row, adapted(fields) if is_ragas else fields))
+            asked.append(asked_in(row, fields))
         except FieldError as error:
-            refused.append(Refused(row, str(error), _id(fields)))
-    return asked, refused
-
-
-def _id(fields: Mapping[str, Any]) -> str:
-    try:
-        return id_in(fields)
-    except FieldError:
-        return ""
+            refused.append(Refused(row, str(error), given_id(fields)))
+    return asked, sorted(refused, key=lambda found: found.row.number)

@@ -1,16 +1,44 @@
-"""Files of rows into named values: tables, JSON lines, JSON documents, question sets of LlamaIndex."""
+"""Rows with their values by name: of tables, JSON lines and JSON documents; and the shapes that rows have."""
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.golden.jsonl import encodable_json
+from harness.golden.jsonl import FieldError, encodable_json
 from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
 from harness.questions.importing.columns import plain
+from harness.questions.importing.entry import id_in
 from harness.questions.importing.table import CellTable, Record
 from harness.text.encodings import encodable
+
+# A NumPy array as it is printed: texts with blanks between them, which Python would join into one.
+_PRINTED = re.compile(r"""\s*\[\s*(?:(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*){2,}\]\s*""")
+_PRINTED_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+
+
+class WrongKindError(FieldError):
+    """A row that belongs to another kind of file; a file of such rows alone is refused as a whole."""
+
+
+class Shape(NamedTuple):
+    """Rows as another tool writes them, told by several of their keys together.
+
+    ``name`` is for ``format=``, ``title`` for people. ``fits`` gets a row with its keys as ``plain`` gives
+    them; the values are blank texts where the row is a table's header. ``read`` gives the row with our names;
+    None for a row that says nothing, such as a document that nobody rated. It raises ``FieldError``.
+    ``is_whole``: all rows of a file have this shape, or none.
+    """
+
+    name: str
+    title: str
+    fits: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[dict[str, Any]], dict[str, Any] | None]
+    is_whole: bool = False
 
 
 class NamedRows(NamedTuple):
@@ -48,8 +76,16 @@ def of_table(table: CellTable, columns: Sequence[str]) -> NamedRows:
             refused.append(Refused(row, _fault(record, columns)))
         else:
             padded = [*cells, *[""] * (len(names) - len(cells))]
-            named.append((row, {name: encodable(cell) for name, cell in zip(names, padded, strict=True)}))
+            values = {name: _value(encodable(cell)) for name, cell in zip(names, padded, strict=True)}
+            named.append((row, values))
     return NamedRows(named, refused, TableLayout(names, table.delimiter))
+
+
+def _value(cell: str) -> str | list[str]:
+    """The cell; a list where a NumPy array of texts was printed into it."""
+    if not _PRINTED.fullmatch(cell):
+        return cell
+    return [str(ast.literal_eval(text)) for text in _PRINTED_TEXT.findall(cell)]
 
 
 def _fault(record: Record, columns: Sequence[str]) -> str:
@@ -86,57 +122,86 @@ def of_entries(entries: Sequence[Any]) -> NamedRows:
     return rows
 
 
+def is_indexed(columns: Mapping[str, Any]) -> bool:
+    """Whether these are columns: lists, or objects whose keys are the numbers of rows."""
+    values = columns.values()
+    return all(isinstance(value, list) for value in values) or all(
+        isinstance(value, dict) and all(key.isdigit() for key in value) for value in values
+    )
+
+
 def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The rows of an object of columns (as pandas and Hugging Face write them); None for other objects."""
-    if not columns:
-        return None
-    if all(isinstance(column, dict) for column in columns.values()):
-        keys = dict.fromkeys(key for column in columns.values() for key in column)
-        return [{name: column.get(key) for name, column in columns.items()} for key in keys]
-    if all(isinstance(column, list) for column in columns.values()):
-        if len({len(column) for column in columns.values()}) > 1:
+    values = list(columns.values())
+    if values and all(isinstance(column, dict) for column in values):
+        if any(column.keys() != values[0].keys() for column in values):
             return None
-        cells: Iterator[tuple[Any, ...]] = zip(*columns.values(), strict=True)
+        return [{name: column[key] for name, column in columns.items()} for key in values[0]]
+    if values and all(isinstance(column, list) for column in values):
+        if len({len(column) for column in values}) > 1:
+            return None
+        cells: Iterator[tuple[Any, ...]] = zip(*values, strict=True)
         return [dict(zip(columns, row, strict=True)) for row in cells]
     return None
 
 
-def rows_of_llama_index(content: Any) -> NamedRows | None:
-    """The rows of such a file; None for any other."""
-    if not isinstance(content, dict):
-        return None
-    if isinstance(content.get("examples"), list):
-        read = of_entries(content["examples"])
-        return read._replace(named=[(row, _example(fields)) for row, fields in read.named])
-    if all(isinstance(content.get(key), dict) for key in ("queries", "corpus", "relevant_docs")):
-        return _pairs(content["queries"], content["corpus"], content["relevant_docs"])
-    return None
+class ShapedRows(NamedTuple):
+    """Rows under our names, the title of the shape that most of them have, and how many say nothing."""
+
+    rows: NamedRows
+    title: str
+    empty: int
 
 
-def _example(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """``query_by`` says whether a model wrote the question."""
-    by = fields.get("query_by")
-    is_written = isinstance(by, dict) and by.get("type") == "ai"
-    return {"source": "synthetic", **fields} if is_written else dict(fields)
+def shaped(
+    rows: NamedRows,
+    shapes: Iterable[Shape],
+    check: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    forced: str | None = None,
+) -> ShapedRows:
+    """The rows as the ``shapes`` that each has read them, one after another: an example may hold a golden.
+
+    A row without a shape stays as it is, unless its shape is ``forced``. ``check`` gets the result and gives
+    the row to keep. Raises ``WrongKindError`` when it or ``read`` raise that for all rows.
+    """
+    given = [
+        (row, fields, {plain(key): value for key, value in fields.items()}) for row, fields in rows.named
+    ]
+    shapes = [shape for shape in shapes if not shape.is_whole or all(shape.fits(item) for *_, item in given)]
+    titles: Counter[str] = Counter()
+    named, refused, wrong = [], list(rows.refused), []
+    for row, fields, item in given:
+        try:
+            title, read = _read(item, shapes, forced)
+            titles[title] += 1
+            if read is not None:
+                named.append((row, encodable_json(check(read if title else fields))))
+        except FieldError as error:
+            wrong += [error] * isinstance(error, WrongKindError)
+            refused.append(Refused(row, str(error), given_id(fields)))
+    if wrong and len(wrong) == rows.total:
+        raise wrong[0]
+    title = max(titles, key=lambda known: titles[known], default="")
+    return ShapedRows(NamedRows(named, refused, rows.layout), title, rows.total - len(named) - len(refused))
 
 
-def _pairs(queries: Mapping[str, Any], corpus: Mapping[str, Any], relevant: Mapping[str, Any]) -> NamedRows:
-    """Each query with the texts of its nodes, since the ids of nodes are LlamaIndex's own."""
-    named: list[tuple[GivenRow, Mapping[str, Any]]] = []
-    refused = []
-    for number, query_id in enumerate(dict.fromkeys([*queries, *relevant])):
-        nodes = relevant.get(query_id) or []
-        nodes = nodes if isinstance(nodes, list) else [nodes]
-        given = {"question_id": query_id, "question": queries.get(query_id)}
-        given |= {"reference_contexts": [corpus[node] for node in nodes if node in corpus]}
-        row = GivenRow(number, f'query "{query_id}"', {**given, "relevant_docs": nodes})
-        missing = [node for node in nodes if node not in corpus]
-        if query_id not in queries:
-            refused.append(Refused(row, "it has relevant_docs, but no text in queries.", query_id))
-        elif missing:
-            refused.append(
-                Refused(row, f'relevant_docs names "{missing[0]}", which is not in corpus.', query_id)
-            )
-        else:
-            named.append((row._replace(given=given), encodable_json(given)))
-    return NamedRows(named, refused)
+def given_id(fields: Mapping[str, Any]) -> str:
+    """The question's id; empty where there is none, or nothing that can be one."""
+    try:
+        return id_in(fields)
+    except FieldError:
+        return ""
+
+
+def _read(
+    item: dict[str, Any], shapes: Iterable[Shape], forced: str | None
+) -> tuple[str, dict[str, Any] | None]:
+    title, read = "", dict(item)
+    for shape in shapes:
+        if shape.name == forced or shape.fits(read):
+            title = title or shape.title
+            found = shape.read(read)
+            if found is None:
+                return title, None
+            read = found
+    return title, read

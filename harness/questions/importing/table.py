@@ -1,16 +1,19 @@
-"""Tables as spreadsheets and programs write them: any delimiter, quoted line breaks, header or none."""
+"""Tables as spreadsheets and programs write them: any delimiter, quoted line breaks, header or none; Parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from harness.errors import InputError
 from harness.questions.importing.columns import meanings
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -44,10 +47,17 @@ class CellTable(NamedTuple):
         return f"separated by {_DELIMITERS.get(self.delimiter, self.delimiter)}"
 
 
-def read_table(text: str, *, has_header: bool | None = None) -> CellTable:
+def names_question(cells: Sequence[str]) -> bool:
+    """Whether one of the cells is the name of a column of questions."""
+    return "question" in meanings(cells)
+
+
+def read_table(
+    text: str, *, has_header: bool | None = None, is_header: Callable[[Sequence[str]], bool] = names_question
+) -> CellTable:
     """The table in ``text``.
 
-    A first row that names a question is a header, unless ``has_header`` says otherwise.
+    ``is_header`` tells whether a first row is a header, unless ``has_header`` says so.
 
     A record with a quotation mark that is never closed, or more cells than there are columns, does not
     swallow the lines after it: its first line is taken alone.
@@ -55,26 +65,28 @@ def read_table(text: str, *, has_header: bool | None = None) -> CellTable:
     lines_before, delimiter = 0, None
     if mark := _EXCEL.match(text):
         delimiter, text, lines_before = mark[1], text[mark.end() :], 1
-    chosen = delimiter or _delimiter(text)
+    chosen = delimiter or _delimiter(text, is_header)
     first = next(_records(text, chosen, None), None)
     if first is None:
         return CellTable(chosen, (), [])
     width = len(first.cells)
-    is_header = "question" in meanings(first.cells) if has_header is None else has_header
+    has_header = is_header(first.cells) if has_header is None else has_header
     records = [record._replace(line=record.line + lines_before) for record in _records(text, chosen, width)]
-    if not is_header:
+    if not has_header:
         return CellTable(chosen, (), records)
     columns = tuple(name.strip() or f"column_{i}" for i, name in enumerate(first.cells, start=1))
     return CellTable(chosen, columns, records[1:])
 
 
-def _delimiter(text: str) -> str:
+def _delimiter(text: str, is_header: Callable[[Sequence[str]], bool]) -> str:
     """The delimiter that gives the most columns with known names, then the most regular rows."""
     sample = text[:_SAMPLE_CHARACTERS]
-    return max(_DELIMITERS, key=lambda delimiter: _fitness(sample, delimiter))
+    return max(_DELIMITERS, key=lambda delimiter: _fitness(sample, delimiter, is_header))
 
 
-def _fitness(sample: str, delimiter: str) -> tuple[int, float, int]:
+def _fitness(
+    sample: str, delimiter: str, is_header: Callable[[Sequence[str]], bool]
+) -> tuple[int, float, int]:
     rows = []
     for record in _records(sample, delimiter, None):
         rows.append(record.cells)
@@ -82,7 +94,7 @@ def _fitness(sample: str, delimiter: str) -> tuple[int, float, int]:
             break
     if not rows:
         return 0, 0.0, 0
-    known = len(meanings(rows[0])) if "question" in meanings(rows[0]) and len(rows[0]) > 1 else 0
+    known = max(1, len(meanings(rows[0]))) if len(rows[0]) > 1 and is_header(rows[0]) else 0
     cells, count = Counter(map(len, rows)).most_common(1)[0]
     # Two columns are what people write by hand; a comma in every question must not look like a third.
     return known, count / len(rows) if cells > 1 else 0.0, -cells
@@ -121,3 +133,15 @@ def _line_alone(line: str, delimiter: str, width: int | None) -> tuple[list[str]
             if not any("\n" in cell for cell in cells) and (width is None or len(cells) == width):
                 return cells, 1
     return None, 1
+
+
+def parquet_rows(path: Path) -> list[Any]:
+    """The rows of a Parquet file, dates as texts. Raises ``InputError`` for a damaged one."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} is a Parquet file that can't be read ({error}).", path=path) from None
+    return list(json.loads(json.dumps(rows, default=str)))

@@ -135,9 +135,10 @@ def test_contexts_that_a_retriever_returned_are_no_evidence(tmp_path):
         "answer": "Two.",
         "ground_truth": "Two.",
     }
-    _, refused = taken(write(tmp_path, "q.jsonl", json.dumps(row)), forced="ragas")
-
-    assert "what a retriever returned" in refused["line 1"]
+    with pytest.raises(
+        InputError, match=r"contexts beside answer and ground_truth: .*what a retriever returned"
+    ):
+        read(write(tmp_path, "q.jsonl", json.dumps(row)), forced="ragas")
 
 
 def test_llama_index_pairs(tmp_path):
@@ -151,7 +152,7 @@ def test_llama_index_pairs(tmp_path):
     questions, refused = taken(write(tmp_path, "pairs.json", content))
 
     assert [(question.question_id, places(question)) for question in questions] == [("a", [GREEN])]
-    assert refused == {'query "b"': 'relevant_docs names "n9", which is not in corpus.'}
+    assert refused == {"entry 2": 'a context is {"not in corpus": "n9"}; a text is expected.'}
 
 
 def test_llama_index_examples(tmp_path):

@@ -1,0 +1,182 @@
+"""Judgements of documents as teams with a search engine export them: Quepid, OpenSearch, Elasticsearch."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from harness.golden.jsonl import FieldError, shown
+from harness.questions.importing.columns import is_given, meanings, unpacked
+from harness.questions.importing.rows import Shape
+
+_QUESTIONS = ("query", "query_text")
+_DOCUMENT_IDS = ("doc_id", "docid", "docId", "_id")
+_NO_JUDGES = {"position", "rank", "score", "page", "count"}
+_HIGHEST = 10  # of Quepid's scales
+# Where Elasticsearch and OpenSearch have the words that are looked for; what is filtered is not asked.
+_QUERIES = re.compile(
+    r"match|match_(phrase|phrase_prefix|bool_prefix)|multi_match|(simple_)?query_string|combined_fields"
+    r"|semantic|sparse_vector|text_expansion|text_embedding|neural(_sparse)?"
+)
+_WORDS = {"query", "query_text", "model_text"}
+_NOT_ASKED = {"filter", "must_not", "post_filter", "highlight", "aggs", "aggregations", "suggest", "sort"}
+_PARAMETER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+QRELS = "holds judgements (qrels). Give the topics first: TOPICS qrels=FILE."
+# What all of the first lines are in files without questions and evidence.
+_LINES = {
+    r"\S+[ \t]+\S+[ \t]+\S+[ \t]+\d+[ \t]+-?[\d.eE+-]+[ \t]+\S+\s*": "is a run of TREC: what a retriever "
+    "returned, not what is right. Give the topics with qrels=FILE.",
+    r"-?[\d.]+\s+qid:\S+(\s.*)?": "holds features for learning to rank. Give the topics with qrels=FILE.",
+    r"(query.id\tcorpus.id\tscore|\S+\t\S+\t-?\d+(\.\d+)?)\s*": QRELS,
+    r"\S+\t[^\t]*\S [^\t]*": "holds ids and texts. Give the judgements of topics with qrels=FILE; documents "
+    "are read with corpus=jsonl.",
+}
+
+
+def kind_of_lines(lines: Sequence[str]) -> str | None:
+    """What a file is whose ``lines`` have a form that questions with evidence never have; else None."""
+    forms = (form for form in _LINES if all(re.fullmatch(form, line) for line in lines))
+    return next((_LINES[form] for form in forms), None)
+
+
+def requests_of(content: Mapping[str, Any]) -> list[Any] | None:
+    """The requests of a ``_rank_eval``, the templates in them filled in; None for any other object."""
+    requests, templates = content.get("requests"), content.get("templates") or []
+    if not isinstance(requests, list) or not all(isinstance(request, dict) for request in requests):
+        return None
+    known = {template.get("id"): template.get("template") for template in templates}
+    return [_filled(request, known.get(request.get("template_id"))) for request in requests]
+
+
+def lists_of(content: Mapping[str, Any]) -> list[Any] | None:
+    """The judgements in an answer of OpenSearch; None for any other object."""
+    try:
+        return [row for hit in content["hits"]["hits"] for row in hit["_source"]["judgmentRatings"]]
+    except (KeyError, TypeError):
+        return None
+
+
+def _filled(request: dict[str, Any], template: Any) -> dict[str, Any]:
+    """The request with the query that its template becomes; unchanged where that can't be told."""
+    params = request.get("params")
+    if not isinstance(template, dict) or not isinstance(params, dict):
+        return request
+    source = template.get("source", template.get("inline", template))
+    text = source if isinstance(source, str) else json.dumps(source)
+    filled = _PARAMETER.sub(lambda found: json.dumps(str(params.get(found[1], "")))[1:-1], text)
+    try:
+        return {**request, "request": json.loads(filled)}
+    except ValueError:
+        return request
+
+
+def _is_flat(row: Mapping[str, Any]) -> bool:
+    """A question, a document and a rating, or in their place a column of numbers for each judge."""
+    if not set(_QUESTIONS) & set(row) or not set(_DOCUMENT_IDS) & set(row):
+        return False
+    return bool({"rating", "judgements"} & set(row)) or (
+        {"query", "docid"} <= set(row) and bool(_judges(row))
+    )
+
+
+def _judges(row: Mapping[str, Any]) -> list[Any]:
+    """The ratings in a row of a Quepid book; none where other columns are more than that."""
+    others = {key: value for key, value in row.items() if key not in {"query", "docid"}}
+    values = [value for value in others.values() if is_given(value)]
+    if meanings(others) or _NO_JUDGES & set(others) or not all(_is_rating(value) for value in values):
+        return []
+    return list(others.values())
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any] | None:
+    """The grade is the rating, or the mean of the judges' ratings."""
+    doc_id = row.pop(next(key for key in _DOCUMENT_IDS if key in row))
+    if "rating" in row:
+        return _judged(row, [(doc_id, row.pop("rating"))])
+    given = unpacked(row.pop("judgements", None))
+    values = [item["rating"] for item in given if item.get("rating")] if isinstance(given, list) else []
+    values = values or _judges({**row, "docid": doc_id})
+    grades = [grade for value in values if (grade := _grade(value)) is not None]
+    return _judged(row, [(doc_id, fmean(grades) if grades else None)])
+
+
+def _list(row: dict[str, Any]) -> dict[str, Any] | None:
+    """``ratings`` is a list of documents with a rating each, or an object of ratings by document."""
+    given = unpacked(row.pop("ratings"))
+    if isinstance(given, dict):
+        return _judged(row, given.items())
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+        raise FieldError(f"ratings is {shown(given)}; a list of documents with a rating each is expected.")
+    ids = [next((item[key] for key in _DOCUMENT_IDS if key in item), None) for item in given]
+    return _judged(row, zip(ids, (item.get("rating") for item in given), strict=True))
+
+
+def _request(row: dict[str, Any]) -> dict[str, Any] | None:
+    """The words that a request looks for are the question."""
+    asked = dict.fromkeys(_words(row.pop("request", None)))
+    params = row.get("params")
+    if not asked and isinstance(params, dict):
+        known = _WORDS | {"query_string", "q"}
+        asked = dict.fromkeys(value for key, value in params.items() if key in known)
+    if len(asked) != 1:
+        found = f"several: {', '.join(map(shown, asked))}" if asked else "none"
+        raise FieldError(
+            f"the text of the question is not clear from the request; found: {found}. Write it as "
+            '{"query": "...", "ratings": [...]}.'
+        )
+    return _list(row | {"query": next(iter(asked))})
+
+
+def _words(part: Any, *, is_query: bool = False) -> Iterator[str]:
+    """All texts that a query looks for. ``is_query``: ``part`` is what a query such as ``match`` is given."""
+    if isinstance(part, list):
+        for item in part:
+            yield from _words(item)
+    for key, value in part.items() if isinstance(part, dict) else ():
+        if is_query and isinstance(value, str) and (key in _WORDS or len(part) == 1):
+            yield value
+        elif key not in _NOT_ASKED:
+            yield from _words(value, is_query=is_query or bool(_QUERIES.fullmatch(key)))
+
+
+def _judged(row: dict[str, Any], ratings: Iterable[tuple[Any, Any]]) -> dict[str, Any] | None:
+    """The row as question and graded documents; None if no document has a rating."""
+    graded = [(doc_id, grade) for doc_id, rating in ratings if (grade := _grade(rating)) is not None]
+    row["question"] = row.pop(next(key for key in _QUESTIONS if key in row))
+    return row | {"evidence": [{"doc_id": i, "grade": grade} for i, grade in graded]} if graded else None
+
+
+def _is_rating(value: Any) -> bool:
+    try:
+        return 0 <= float(value) <= _HIGHEST
+    except (TypeError, ValueError):
+        return False
+
+
+def _grade(value: Any) -> int | float | None:
+    """A number, maybe written as a text; None where nothing is written."""
+    if not is_given(value):
+        return None
+    try:
+        grade = float(value)
+    except (TypeError, ValueError):
+        grade = math.nan
+    if not math.isfinite(grade):
+        raise FieldError(f"the rating is {shown(value)}; a number is expected.")
+    return int(grade) if grade.is_integer() else grade
+
+
+SHAPES = (
+    Shape(
+        "ratings", "ratings of documents, as Quepid and OpenSearch write them", _is_flat, _flat, is_whole=True
+    ),
+    Shape("rank_eval", "an Elasticsearch _rank_eval", {"request", "ratings"}.issubset, _request),
+    Shape("rank_eval", "an Elasticsearch _rank_eval", {"template_id", "ratings"}.issubset, _request),
+    Shape("opensearch", "judgements of OpenSearch", {"query", "ratings"}.issubset, _list),
+)
+DOCUMENTS = (("", requests_of), ("", lists_of))
