@@ -12,7 +12,7 @@ from harness.text.opening import first_file
 
 
 class BeirCorpus:
-    """``corpus.jsonl`` in the folder ``path``: ``{"_id", "title", "text"}``; or MS MARCO's ``collection.tsv``.
+    """``corpus.jsonl`` (``{"_id", "title", "text"}``), or MS MARCO's ``collection.tsv``, in folder ``path``.
 
     What is embedded or indexed is the title, a blank and the text, as in BEIR; spans refer to the text alone.
     """

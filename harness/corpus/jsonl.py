@@ -134,8 +134,8 @@ def _pair(content: str) -> Mapping[str, Any]:
     cells = content.rstrip("\r\n").split("\t")
     if len(cells) != 2:
         raise _LineError(
-            f"{len(cells)} cells between tabs, where an id and a text are expected. Documents with a title or "
-            'more are read as JSON lines: {"_id": "a", "title": "...", "text": "..."}.'
+            f"{len(cells)} cells between tabs, where an id and a text are expected. Documents with more than "
+            'that are read as JSON lines: {"_id": "a", "title": "...", "text": "..."}.'
         )
     return {"_id": cells[0].strip(), "text": cells[1]}
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.errors import InputError
 from harness.golden import Labels
@@ -17,10 +18,11 @@ from harness.golden.jsonl import (
     one_of,
     read_lines,
     read_objects,
-    read_pairs,
+    shown,
     text,
 )
 from harness.records import Document, Evidence, Question
+from harness.text.encodings import encodable
 from harness.text.opening import first_file, plain_name
 
 _IDS = ("_id", "id", "question_id", "qid")
@@ -107,7 +109,7 @@ def judged_splits(folder: Path) -> str:
 def _queries(path: Path) -> dict[str, str]:
     faults = Faults(path)
     queries: dict[str, str] = {}
-    read = read_pairs if plain_name(path).suffix == ".tsv" else read_objects
+    read = _pairs if plain_name(path).suffix == ".tsv" else read_objects
     for line, item in read(path, faults):
         try:
             id_key, text_key = one_of(item, _IDS, "the id"), one_of(item, _TEXTS, "the text")
@@ -123,6 +125,18 @@ def _queries(path: Path) -> dict[str, str]:
         queries[query_id] = query
     faults.raise_if_any()
     return queries
+
+
+def _pairs(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
+    """Number and object (``_id``, ``text``) of every line of id, tab and text; other lines are faults."""
+    pairs = []
+    for number, line in read_lines(path):
+        given_id, tab, words = line.rstrip("\r").partition("\t")
+        if tab and given_id.strip() and words.strip():
+            pairs.append((number, {"_id": given_id.strip(), "text": encodable(words.strip())}))
+        else:
+            faults.add(number, f"{shown(line)}; an id, a tab and a text are expected.")
+    return pairs
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:

@@ -95,18 +95,6 @@ def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]
     return objects
 
 
-def read_pairs(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
-    """Number and object (``_id``, ``text``) of every line of id, tab and text; other lines are faults."""
-    pairs = []
-    for number, line in read_lines(path):
-        given_id, tab, words = line.rstrip("\r").partition("\t")
-        if tab and given_id.strip() and words.strip():
-            pairs.append((number, {"_id": given_id.strip(), "text": encodable(words.strip())}))
-        else:
-            faults.add(number, f"{shown(line)}; an id, a tab and a text are expected.")
-    return pairs
-
-
 def encodable_json(value: Any) -> Any:
     """JSON with every lone surrogate replaced by U+FFFD, as the corpus does; it could not be encoded."""
     if isinstance(value, str):

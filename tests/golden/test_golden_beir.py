@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gzip
 import json
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +111,38 @@ def test_judgements_of_another_corpus_are_refused(tmp_path):
     """No judged document is known: an error, not a table of zeros."""
     with pytest.raises(InputError, match="looks like a golden set for another corpus"):
         write(tmp_path).load([Document("x", "x")])
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(("queries", "qrels"), [("queries.tsv", "qrels/test.tsv"), ("queries.test.tsv", "qrels.test.tsv"), ("queries.jsonl", "qrels.tsv")])  # fmt: skip
+def test_tables_and_packed_files_give_the_same_questions(tmp_path, queries, qrels, packed):
+    """As MS MARCO names and writes them, and packed with gzip: the labels of the plain folder."""
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    plain.mkdir()
+    (other / "qrels").mkdir(parents=True)
+    expected = write(plain).load(DOCUMENTS)
+    lines = "".join(
+        f"{q['_id']}\t{q['text']}\r\n" if queries.endswith(".tsv") else json.dumps(q) + "\n" for q in QUERIES
+    )
+    for name, content in ((queries, lines), (qrels, QRELS)):
+        data = content.encode()
+        (other / (name + packed)).write_bytes(gzip.compress(data) if packed else data)
+    labels = BeirGolden(str(other)).load(DOCUMENTS)
+
+    assert labels.questions == expected.questions
+    assert labels.digest == expected.digest
+    assert (
+        labels.left_out["9"]
+        == f"NO QUERY: judged in {Path(qrels).name}{packed}, but not in {queries}{packed}"
+    )
+
+
+def test_a_table_of_queries_with_a_bad_line(tmp_path):
+    """The line is named; the splits of packed and plain judgements are offered."""
+    (tmp_path / "queries.tsv").write_text("1\tquery 1\nno tab\n")
+    (tmp_path / "qrels.dev.tsv.gz").write_bytes(gzip.compress(b"1\td1\t1\n"))
+
+    with pytest.raises(InputError, match=r"queries\.tsv:2: .*an id, a tab and a text are expected"):
+        BeirGolden(str(tmp_path), split="dev").load(DOCUMENTS)
+    with pytest.raises(InputError, match=r"golden\.split=dev"):
+        BeirGolden(str(tmp_path)).load(DOCUMENTS)

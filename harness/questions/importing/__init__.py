@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from harness.errors import StoreError
 from harness.files.atomic import writing
 from harness.records import Evidence, Source
+from harness.text.opening import plain_name
 from harness.text.spans import squeezed
 
 REASON = "rejected_because"  # column or key beside a refused row; ignored when the row is read again
@@ -157,7 +158,7 @@ def write_rejected(
     # The mark tells spreadsheets that it is UTF-8.
     text = _as_table(refused, layout) if layout else _as_lines(refused)
     data = text.encode("utf-8-sig" if layout else "utf-8", "backslashreplace")
-    path = target or _free(given, (given.suffix or ".csv") if layout else ".jsonl", data)
+    path = target or _free(plain_name(given), data, is_table=layout is not None)
     try:
         with writing(path) as file:
             file.write(data)
@@ -170,8 +171,8 @@ def write_rejected(
     return path
 
 
-def _free(given: Path, suffix: str, data: bytes) -> Path:
-    stem = _OURS.sub("", given.stem)
+def _free(given: Path, data: bytes, *, is_table: bool) -> Path:
+    stem, suffix = _OURS.sub("", given.stem), (given.suffix or ".csv") if is_table else ".jsonl"
     for number in count(1):
         path = given.with_name(f"{stem}.rejected{f'-{number}' if number > 1 else ''}{suffix}")
         if not path.exists() or (path.is_file() and path.read_bytes() == data):

@@ -93,8 +93,8 @@ def missing_names(row: Mapping[str, Any]) -> str:
     near = [(key, name) for key in keys for name in difflib.get_close_matches(key, missing, 1, 0.75)]
     hint = f" Did you mean {near[0][1]} by {keys[near[0][0]]}?" if near else ""
     return (
-        f"it has {', '.join(row)[:200] or 'nothing'}. {expected()}.{hint} (An answer is evidence only if it is "
-        "copied from a document; then name it quote.)"
+        f"it has {', '.join(row)[:200] or 'nothing'}. {expected()}.{hint} (An answer is evidence only if it "
+        "is copied from a document; then name it quote.)"
     )
 
 

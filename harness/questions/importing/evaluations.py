@@ -7,7 +7,15 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from harness.golden.jsonl import FieldError
-from harness.questions.importing.columns import LABELS, is_given, meanings, plain, texts, unpacked
+from harness.questions.importing.columns import (
+    LABELS,
+    is_given,
+    meanings,
+    missing_names,
+    plain,
+    texts,
+    unpacked,
+)
 from harness.questions.importing.rows import Shape, WrongKindError
 
 _HOP = re.compile(r"<\d+-hop>\s*")  # ragas puts it before each context of a question that needs several
@@ -93,10 +101,10 @@ def _example(row: dict[str, Any]) -> dict[str, Any]:
                 {plain(k): v for k, v in inner.items()} if isinstance(inner, dict) else {part: inner}
             )
     asked, inside = parts["question"], parts["answer"] | parts["question"]
-    key = meanings(asked).get("question") or next((key for key in _QUESTIONS if key in asked), None)
-    if key is None:
+    name = meanings(asked).get("question") or next((key for key in _QUESTIONS if key in asked), None)
+    if name is None:
         raise FieldError(f"no question among the inputs {', '.join(asked) or '(none)'}; name it question.")
-    inside["question"] = inside.pop(key)
+    inside["question"] = inside.pop(name)
     if str(inside.get("context")).startswith("file://"):  # promptfoo's way to name a document
         inside["doc_id"] = inside.pop("context").removeprefix("file://").removeprefix("./")
     if not _has_label(inside):
@@ -123,7 +131,8 @@ def other_kind(row: Collection[str]) -> str | None:
 def without_results(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row with what a retriever returned among its metadata.
 
-    Raises ``WrongKindError`` where nothing else is left to take for evidence, and for rows of other files.
+    Raises ``WrongKindError`` where nothing else is left to take for evidence, for rows of other files, and
+    for a row without the keys of a question or its evidence.
     """
     columns = {plain(key): key for key, value in given.items() if is_given(value)}
     other = other_kind({plain(key) for key in given})
@@ -139,6 +148,9 @@ def without_results(given: Mapping[str, Any]) -> Mapping[str, Any]:
     ]
     rest = {key: value for key, value in given.items() if key not in returned}
     if not returned:
+        said = missing_names(given)
+        if said:
+            raise WrongKindError(said)
         return given
     if not _has_label(rest):
         beside = f" beside {' and '.join(answers)}" if answers else ""
@@ -152,7 +164,7 @@ def without_results(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _has_label(row: Mapping[str, Any]) -> bool:
-    """Whether something says where the answer stands; an empty list of evidence says that it stands nowhere."""
+    """Whether something says where the answer stands; an empty list of evidence says: nowhere."""
     known = meanings(
         key for key, value in row.items() if is_given(value) or (key == "evidence" and value == [])
     )

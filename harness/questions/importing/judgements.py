@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from harness.errors import InputError, SettingError
 from harness.golden.jsonl import FieldError, shown
 from harness.questions.importing.columns import is_given, meanings, unpacked
 from harness.questions.importing.rows import Shape
+from harness.questions.importing.topics import is_sgml
 
 _QUESTIONS = ("query", "query_text")
 _DOCUMENT_IDS = ("doc_id", "docid", "docId", "_id")
 _NO_JUDGES = {"position", "rank", "score", "page", "count"}
-_HIGHEST = 10  # of Quepid's scales
+_RATING = re.compile(r"\s*(\d|10)(\.\d+)?\s*")  # on Quepid's scales
 # Where Elasticsearch and OpenSearch have the words that are looked for; what is filtered is not asked.
 _QUERIES = re.compile(
     r"match|match_(phrase|phrase_prefix|bool_prefix)|multi_match|(simple_)?query_string|combined_fields"
@@ -24,49 +27,51 @@ _QUERIES = re.compile(
 )
 _WORDS = {"query", "query_text", "model_text"}
 _NOT_ASKED = {"filter", "must_not", "post_filter", "highlight", "aggs", "aggregations", "suggest", "sort"}
+_PARAMETERS = {*_WORDS, "query_string", "q"}
 _PARAMETER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
-QRELS = "holds judgements (qrels). Give the topics first: TOPICS qrels=FILE."
+_FIRST_LINES = 20
 # What all of the first lines are in files without questions and evidence.
 _LINES = {
     r"\S+[ \t]+\S+[ \t]+\S+[ \t]+\d+[ \t]+-?[\d.eE+-]+[ \t]+\S+\s*": "is a run of TREC: what a retriever "
     "returned, not what is right. Give the topics with qrels=FILE.",
     r"-?[\d.]+\s+qid:\S+(\s.*)?": "holds features for learning to rank. Give the topics with qrels=FILE.",
-    r"(query.id\tcorpus.id\tscore|\S+\t\S+\t-?\d+(\.\d+)?)\s*": QRELS,
+    r"(query.id\tcorpus.id\tscore|\S+(\t\S+|[ \t]+\S+[ \t]+\S+)[ \t]+-?\d+(\.\d+)?)\s*": "holds "
+    "judgements (qrels). Give the topics first: TOPICS qrels=FILE.",
     r"\S+\t[^\t]*\S [^\t]*": "holds ids and texts. Give the judgements of topics with qrels=FILE; documents "
     "are read with corpus=jsonl.",
 }
 
 
-def kind_of_lines(lines: Sequence[str]) -> str | None:
-    """What a file is whose ``lines`` have a form that questions with evidence never have; else None."""
-    forms = (form for form in _LINES if all(re.fullmatch(form, line) for line in lines))
-    return next((_LINES[form] for form in forms), None)
+def refuse_others(
+    path: Path, text: str, *, is_header: Callable[[Sequence[str]], bool], is_trec: bool
+) -> None:
+    """Raises for a text whose first lines have a form that questions with evidence never have."""
+    if is_trec or is_sgml(text[:2000]):
+        said = "holds topics of TREC; give their judgements, too: qrels=FILE."
+        raise SettingError(f"{path} {said}", key="qrels")
+    lines = [line for line in text.split("\n", _FIRST_LINES)[:_FIRST_LINES] if line.strip()]
+    for form, said in _LINES.items():
+        if all(re.fullmatch(form, line) for line in lines) and not is_header(lines[0].split("\t")):
+            raise InputError(f"{path} {said}", path=path)
 
 
-def requests_of(content: Mapping[str, Any]) -> list[Any] | None:
-    """The requests of a ``_rank_eval``, the templates in them filled in; None for any other object."""
-    requests, templates = content.get("requests"), content.get("templates") or []
-    if not isinstance(requests, list) or not all(isinstance(request, dict) for request in requests):
-        return None
-    known = {template.get("id"): template.get("template") for template in templates}
-    return [_filled(request, known.get(request.get("template_id"))) for request in requests]
+def requests_of(content: Mapping[str, Any]) -> list[Any]:
+    """The requests of a ``_rank_eval``, the templates in them filled in."""
+    templates = {item["id"]: item["template"] for item in content.get("templates") or []}
+    return [_filled(request, templates.get(request.get("template_id"))) for request in content["requests"]]
 
 
-def lists_of(content: Mapping[str, Any]) -> list[Any] | None:
-    """The judgements in an answer of OpenSearch; None for any other object."""
-    try:
-        return [row for hit in content["hits"]["hits"] for row in hit["_source"]["judgmentRatings"]]
-    except (KeyError, TypeError):
-        return None
+def lists_of(content: Mapping[str, Any]) -> list[Any]:
+    """The judgements in an answer of OpenSearch."""
+    return [row for hit in content["hits"]["hits"] for row in hit["_source"]["judgmentRatings"]]
 
 
 def _filled(request: dict[str, Any], template: Any) -> dict[str, Any]:
     """The request with the query that its template becomes; unchanged where that can't be told."""
-    params = request.get("params")
-    if not isinstance(template, dict) or not isinstance(params, dict):
+    if template is None:
         return request
-    source = template.get("source", template.get("inline", template))
+    source, params = template.get("source", template.get("inline", template)), request["params"]
     text = source if isinstance(source, str) else json.dumps(source)
     filled = _PARAMETER.sub(lambda found: json.dumps(str(params.get(found[1], "")))[1:-1], text)
     try:
@@ -76,21 +81,17 @@ def _filled(request: dict[str, Any], template: Any) -> dict[str, Any]:
 
 
 def _is_flat(row: Mapping[str, Any]) -> bool:
-    """A question, a document and a rating, or in their place a column of numbers for each judge."""
-    if not set(_QUESTIONS) & set(row) or not set(_DOCUMENT_IDS) & set(row):
-        return False
-    return bool({"rating", "judgements"} & set(row)) or (
-        {"query", "docid"} <= set(row) and bool(_judges(row))
-    )
+    """A question, a document and a rating, or in its place a column of numbers for each judge."""
+    is_pair = bool(set(_QUESTIONS) & set(row)) and bool(set(_DOCUMENT_IDS) & set(row))
+    is_book = {"query", "docid"} <= set(row) and bool(_judges(row))
+    return is_pair and (is_book or bool({"rating", "judgements"} & set(row)))
 
 
 def _judges(row: Mapping[str, Any]) -> list[Any]:
     """The ratings in a row of a Quepid book; none where other columns are more than that."""
     others = {key: value for key, value in row.items() if key not in {"query", "docid"}}
-    values = [value for value in others.values() if is_given(value)]
-    if meanings(others) or _NO_JUDGES & set(others) or not all(_is_rating(value) for value in values):
-        return []
-    return list(others.values())
+    is_book = all(not is_given(value) or _RATING.fullmatch(str(value)) for value in others.values())
+    return list(others.values()) if is_book and not meanings(others) and not _NO_JUDGES & set(others) else []
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any] | None:
@@ -98,9 +99,8 @@ def _flat(row: dict[str, Any]) -> dict[str, Any] | None:
     doc_id = row.pop(next(key for key in _DOCUMENT_IDS if key in row))
     if "rating" in row:
         return _judged(row, [(doc_id, row.pop("rating"))])
-    given = unpacked(row.pop("judgements", None))
-    values = [item["rating"] for item in given if item.get("rating")] if isinstance(given, list) else []
-    values = values or _judges({**row, "docid": doc_id})
+    pair = unpacked(row.pop("judgements", None))
+    values = [item.get("rating") for item in pair] if pair else _judges(row)
     grades = [grade for value in values if (grade := _grade(value)) is not None]
     return _judged(row, [(doc_id, fmean(grades) if grades else None)])
 
@@ -110,8 +110,6 @@ def _list(row: dict[str, Any]) -> dict[str, Any] | None:
     given = unpacked(row.pop("ratings"))
     if isinstance(given, dict):
         return _judged(row, given.items())
-    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        raise FieldError(f"ratings is {shown(given)}; a list of documents with a rating each is expected.")
     ids = [next((item[key] for key in _DOCUMENT_IDS if key in item), None) for item in given]
     return _judged(row, zip(ids, (item.get("rating") for item in given), strict=True))
 
@@ -119,10 +117,8 @@ def _list(row: dict[str, Any]) -> dict[str, Any] | None:
 def _request(row: dict[str, Any]) -> dict[str, Any] | None:
     """The words that a request looks for are the question."""
     asked = dict.fromkeys(_words(row.pop("request", None)))
-    params = row.get("params")
-    if not asked and isinstance(params, dict):
-        known = _WORDS | {"query_string", "q"}
-        asked = dict.fromkeys(value for key, value in params.items() if key in known)
+    if not asked and is_given(row.get("params")):
+        asked = dict.fromkeys(value for key, value in row["params"].items() if key in _PARAMETERS)
     if len(asked) != 1:
         found = f"several: {', '.join(map(shown, asked))}" if asked else "none"
         raise FieldError(
@@ -151,13 +147,6 @@ def _judged(row: dict[str, Any], ratings: Iterable[tuple[Any, Any]]) -> dict[str
     return row | {"evidence": [{"doc_id": i, "grade": grade} for i, grade in graded]} if graded else None
 
 
-def _is_rating(value: Any) -> bool:
-    try:
-        return 0 <= float(value) <= _HIGHEST
-    except (TypeError, ValueError):
-        return False
-
-
 def _grade(value: Any) -> int | float | None:
     """A number, maybe written as a text; None where nothing is written."""
     if not is_given(value):
@@ -171,10 +160,9 @@ def _grade(value: Any) -> int | float | None:
     return int(grade) if grade.is_integer() else grade
 
 
+_RATINGS = "ratings of documents, as Quepid and OpenSearch write them"
 SHAPES = (
-    Shape(
-        "ratings", "ratings of documents, as Quepid and OpenSearch write them", _is_flat, _flat, is_whole=True
-    ),
+    Shape("ratings", _RATINGS, _is_flat, _flat, is_whole=True),
     Shape("rank_eval", "an Elasticsearch _rank_eval", {"request", "ratings"}.issubset, _request),
     Shape("rank_eval", "an Elasticsearch _rank_eval", {"template_id", "ratings"}.issubset, _request),
     Shape("opensearch", "judgements of OpenSearch", {"query", "ratings"}.issubset, _list),

@@ -1,4 +1,4 @@
-"""Questions with passages of documents: SQuAD, legal spans, and test sets that name the chunks to be found."""
+"""Questions with passages of documents: SQuAD, legal spans, test sets that name the chunks to be found."""
 
 from __future__ import annotations
 
@@ -17,34 +17,26 @@ _EXPECTED = ("expected_chunks", "expected_retrieved_context")
 _GISKARD_DOCUMENT = re.compile(r"(?:^|\n\n)Document [^\s:]+: ")
 
 
-def paragraphs_of(content: Mapping[str, Any]) -> list[Any] | None:
-    """The questions of a SQuAD file, each with its paragraph; None for any other object."""
-    try:
-        return [
-            {"title": article.get("title"), "context": paragraph["context"], **question}
-            for article in content["data"]
-            for paragraph in article["paragraphs"]
-            for question in paragraph["qas"]
-        ]
-    except (KeyError, TypeError, AttributeError):
-        return None
-
-
-def pairs_of(content: Mapping[str, Any]) -> list[Any] | None:
-    """The queries of a LlamaIndex set with the texts of their nodes, whose ids are its own; None for others."""
-    queries, corpus, relevant = (content.get(key) for key in ("queries", "corpus", "relevant_docs"))
-    if not (isinstance(queries, dict) and isinstance(corpus, dict) and isinstance(relevant, dict)):
-        return None
+def paragraphs_of(content: Mapping[str, Any]) -> list[Any]:
+    """The questions of a SQuAD file, each with its paragraph."""
     return [
-        {
-            "question_id": query_id,
-            "question": queries.get(query_id),
-            "reference_contexts": [
-                corpus.get(node, {"not in corpus": node}) for node in as_list(relevant.get(query_id, []))
-            ],
-        }
-        for query_id in dict.fromkeys([*queries, *relevant])
+        {"title": article.get("title"), "context": paragraph["context"], **question}
+        for article in content["data"]
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
     ]
+
+
+def pairs_of(content: Mapping[str, Any]) -> list[Any]:
+    """The queries of a LlamaIndex set with the texts of their nodes, whose ids are its own."""
+    queries, corpus, relevant = (content[key] for key in ("queries", "corpus", "relevant_docs"))
+    rows = []
+    for query_id in dict.fromkeys([*queries, *relevant]):
+        nodes = as_list(relevant.get(query_id, []))
+        contexts = [corpus.get(node, {"not in corpus": node}) for node in nodes]
+        given = {"question_id": query_id, "question": queries.get(query_id), "reference_contexts": contexts}
+        rows.append(given)
+    return rows
 
 
 def _example(row: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +56,7 @@ def _squad(row: dict[str, Any]) -> dict[str, Any]:
     is_impossible = row.pop("is_impossible", None)
     if is_impossible or (is_impossible is None and answers == []):
         return row | {"evidence": []}
-    if not answers or not isinstance(context, str):
+    if not answers:
         raise FieldError("answers, each with text and answer_start, are expected.")
     first, *others = dict.fromkeys(_sentence(context, text, start) for text, start in answers)
     alternatives = {"alternatives": [{"quote": quote} for quote in others]} if others else {}
@@ -74,21 +66,17 @@ def _squad(row: dict[str, Any]) -> dict[str, Any]:
 def _starts(answers: Any) -> list[tuple[Any, Any]] | None:
     """Text and start of each answer, given as a list of objects or an object of lists; None for others."""
     given = unpacked(answers)
-    if isinstance(given, dict):
-        columns = [given.get(key) for key in ("text", "answer_start")]
-        both = [column for column in columns if isinstance(column, list)]
-        return list(zip(*both, strict=False)) if len(both) == len(columns) else None
-    if not isinstance(given, list) or not all(isinstance(i, dict) and "answer_start" in i for i in given):
-        return None
-    return [(item.get("text"), item["answer_start"]) for item in given]
+    if isinstance(given, dict) and {"text", "answer_start"} <= set(given):
+        return list(zip(as_list(given["text"]), as_list(given["answer_start"]), strict=False))
+    if isinstance(given, list) and all(isinstance(item, dict) and "answer_start" in item for item in given):
+        return [(item.get("text"), item["answer_start"]) for item in given]
+    return None
 
 
 def _sentence(context: str, text: Any, start: Any) -> str:
     """The sentences that hold the answer; with those beside them while the same words stand there twice."""
     import sentencex
 
-    if not isinstance(text, str) or not isinstance(start, int) or not text.strip():
-        raise FieldError(f"an answer is {shown(text)} at {shown(start)}; a text and a number are expected.")
     if context[start : start + len(text)] != text:
         if context.count(text) != 1:
             raise FieldError(f"the answer {shown(text)} does not stand at {start} of its context.")
@@ -107,12 +95,10 @@ def _sentence(context: str, text: Any, start: Any) -> str:
 def _snippets(row: dict[str, Any]) -> dict[str, Any]:
     """Files, spans and their texts, as in LegalBench-RAG."""
     evidence = []
-    for item in as_list(unpacked(row.pop("snippets"))):
-        span = item.get("span") if isinstance(item, dict) else None
-        if not isinstance(span, list) or len(span) != 2:
-            raise FieldError(f"a snippet is {shown(item)}; file_path and span [start, end] are expected.")
+    for item in unpacked(row.pop("snippets")):
+        start, end = item["span"]
         quote = {"quote": item["answer"]} if item.get("answer") else {}
-        evidence.append({"doc_id": item.get("file_path"), "start": span[0], "end": span[1], **quote})
+        evidence.append({"doc_id": item["file_path"], "start": start, "end": end, **quote})
     return row | {"evidence": evidence}
 
 

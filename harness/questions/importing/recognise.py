@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from harness.questions.importing import (
     judgements,
     passages,
 )
-from harness.questions.importing.columns import expected, meanings, missing_names, plain
+from harness.questions.importing.columns import expected, meanings, plain
 from harness.questions.importing.entry import asked_in
 from harness.questions.importing.rows import (
+    UNEXPECTED,
     NamedRows,
     ShapedRows,
     WrongKindError,
@@ -32,8 +34,8 @@ from harness.questions.importing.rows import (
     shaped,
 )
 from harness.questions.importing.table import names_question, parquet_rows, read_table
-from harness.questions.importing.topics import is_sgml, looks_like_qrels, read_beir, read_topics
-from harness.text.opening import PARQUET, opened, plain_name
+from harness.questions.importing.topics import read_beir, read_topics
+from harness.text.opening import plain_name
 
 SHAPES = (*evaluations.SHAPES, *passages.SHAPES, *judgements.SHAPES)
 FORMATS = tuple(dict.fromkeys(["csv", "pairs", "jsonl", "trec", "beir", *(shape.name for shape in SHAPES)]))
@@ -75,7 +77,7 @@ def named_rows(path: Path, forced: str | None = None) -> tuple[ShapedRows, str]:
     rows, title, kind = _rows(path, forced)
     shapes = () if forced in _PLAIN else [shape for shape in SHAPES if forced in {None, shape.name}]
     try:
-        found = shaped(rows, shapes, _checked, "ragas" if forced == "ragas" else None)
+        found = shaped(rows, shapes, evaluations.without_results, "ragas" if forced == "ragas" else None)
     except WrongKindError as error:
         raise InputError(f"{path}: {error}", path=path) from None
     title = title or found.title
@@ -87,13 +89,14 @@ def named_rows(path: Path, forced: str | None = None) -> tuple[ShapedRows, str]:
 
 def _rows(path: Path, forced: str | None) -> tuple[NamedRows, str, str]:
     """The rows as they stand, what the document that holds them is, if it says so, and how it is written."""
-    if path.is_file() and _is_parquet(path):
-        return of_entries(parquet_rows(path)), "", "Parquet"
+    table = parquet_rows(path) if path.is_file() else None
+    if table is not None:
+        return of_entries(table), "", "Parquet"
     text, suffix = _text(path), plain_name(path).suffix.lower()
-    if forced in {None, "trec"}:
-        _refuse_others(path, text, forced)
     if suffix in {".yaml", ".yml"}:
-        return of_entries(_entries(path, _yaml(path, text), "YAML")[0] or []), "", "YAML"
+        return of_entries(_entries(path, _yaml(path, text), "YAML", is_line=False)[0] or []), "", "YAML"
+    if forced in {None, "trec"}:
+        judgements.refuse_others(path, text, is_header=_is_header, is_trec=forced == "trec")
     content = None if forced in _PLAIN else _document(text)
     has_objects = _has_objects(text)
     is_json = isinstance(content, (dict, list)) or has_objects or suffix in {".json", ".jsonl", ".ndjson"}
@@ -103,7 +106,7 @@ def _rows(path: Path, forced: str | None) -> tuple[NamedRows, str, str]:
         raise InputError(
             f"{path} is neither one JSON document nor JSON lines. It may have been cut off.", path=path
         )
-    entries, title = _entries(path, content, "JSON")
+    entries, title = _entries(path, content, "JSON", is_line="\n" not in text.strip())
     return (of_lines(text), "", "JSON lines") if entries is None else (of_entries(entries), title, "JSON")
 
 
@@ -116,23 +119,6 @@ def _text(path: Path) -> str:
     if not text.strip():
         raise InputError(f"{path} is empty. {expected()}.", path=path)
     return text
-
-
-def _is_parquet(path: Path) -> bool:
-    with opened(path) as file:
-        return file.read(len(PARQUET)) == PARQUET
-
-
-def _refuse_others(path: Path, text: str, forced: str | None) -> None:
-    """Raises for a text that is known to hold no questions with evidence."""
-    if forced == "trec" or is_sgml(text[:2000]):
-        raise SettingError(
-            f"{path} holds topics of TREC; give their judgements, too: qrels=FILE.", key="qrels"
-        )
-    lines = [line for line in text.split("\n", _LINES)[:_LINES] if line.strip()]
-    said = None if _is_header(lines[0].split("\t")) else judgements.kind_of_lines(lines)
-    if looks_like_qrels(text) or said:
-        raise InputError(f"{path} {said or judgements.QRELS}", path=path)
 
 
 def _yaml(path: Path, text: str) -> Any:
@@ -158,11 +144,11 @@ def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str
 
 def _is_header(cells: Sequence[str]) -> bool:
     row = dict.fromkeys(map(plain, cells), "")
-    return names_question(cells) or _has_shape(row) or evaluations.other_kind(row) is not None
+    return names_question(cells) or _has_shape(row)
 
 
 def _has_shape(row: Mapping[str, Any]) -> bool:
-    return any(shape.fits(row) for shape in SHAPES)
+    return any(shape.fits(row) for shape in SHAPES) or evaluations.other_kind(row) is not None
 
 
 def _has_objects(text: str) -> bool:
@@ -179,35 +165,25 @@ def _document(text: str) -> Any:
         return None
 
 
-def _entries(path: Path, content: Any, kind: str) -> tuple[list[Any] | None, str]:
-    """The rows of a document and its title: a list, a list under a known key, columns, or one row."""
+def _entries(path: Path, content: Any, kind: str, *, is_line: bool) -> tuple[list[Any] | None, str]:
+    """The rows of a document and its title; None for JSON lines, of which ``content`` may be the only one."""
     if not isinstance(content, dict):
         return (content if isinstance(content, list) else None), ""
     for title, rows_of in (*passages.DOCUMENTS, *judgements.DOCUMENTS):
-        rows = rows_of(content)
-        if rows is not None:
-            return rows, title
+        with suppress(*UNEXPECTED):
+            return rows_of(content), title
     asked = content.get(meanings(content).get("question", ""))
     is_row = isinstance(asked, str) or _has_shape({plain(key): value for key, value in content.items()})
     if is_row and not is_indexed(content):
-        return [content], ""
+        return (None if is_line else [content]), ""
     lists = [value for key, value in content.items() if key in _ROWS and isinstance(value, list)]
     found = lists[0] if len(lists) == 1 else of_columns(content)
-    if found is None:
+    if found is None and not is_line:
         raise InputError(
-            f"{path} is a {kind} object with {', '.join(content)[:80]}. {expected()}, in a list or one a line.",
+            f"{path} is a {kind} object with {', '.join(content)[:80]}. {expected()}, in a list or in lines.",
             path=path,
         )
     return found, ""
-
-
-def _checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The row without a retriever's results. Raises for one without the keys of a question or its evidence."""
-    item = evaluations.without_results(given)
-    said = missing_names(item)
-    if said:
-        raise WrongKindError(said)
-    return item
 
 
 def _questions(rows: NamedRows) -> tuple[list[GivenQuestion], list[Refused]]:

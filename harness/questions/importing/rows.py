@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from harness.golden.jsonl import FieldError, encodable_json
 from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
 from harness.questions.importing.columns import plain
 from harness.questions.importing.entry import id_in
-from harness.questions.importing.table import CellTable, Record
+from harness.questions.importing.table import CellTable, Record, cell_value
 from harness.text.encodings import encodable
 
-# A NumPy array as it is printed: texts with blanks between them, which Python would join into one.
-_PRINTED = re.compile(r"""\s*\[\s*(?:(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*){2,}\]\s*""")
-_PRINTED_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+UNEXPECTED = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # of values of another kind
 
 
 class WrongKindError(FieldError):
@@ -76,16 +72,9 @@ def of_table(table: CellTable, columns: Sequence[str]) -> NamedRows:
             refused.append(Refused(row, _fault(record, columns)))
         else:
             padded = [*cells, *[""] * (len(names) - len(cells))]
-            values = {name: _value(encodable(cell)) for name, cell in zip(names, padded, strict=True)}
+            values = {name: cell_value(encodable(cell)) for name, cell in zip(names, padded, strict=True)}
             named.append((row, values))
     return NamedRows(named, refused, TableLayout(names, table.delimiter))
-
-
-def _value(cell: str) -> str | list[str]:
-    """The cell; a list where a NumPy array of texts was printed into it."""
-    if not _PRINTED.fullmatch(cell):
-        return cell
-    return [str(ast.literal_eval(text)) for text in _PRINTED_TEXT.findall(cell)]
 
 
 def _fault(record: Record, columns: Sequence[str]) -> str:
@@ -125,24 +114,20 @@ def of_entries(entries: Sequence[Any]) -> NamedRows:
 def is_indexed(columns: Mapping[str, Any]) -> bool:
     """Whether these are columns: lists, or objects whose keys are the numbers of rows."""
     values = columns.values()
-    return all(isinstance(value, list) for value in values) or all(
-        isinstance(value, dict) and all(key.isdigit() for key in value) for value in values
-    )
+    are_objects = all(isinstance(value, dict) and all(key.isdigit() for key in value) for value in values)
+    return are_objects or all(isinstance(value, list) for value in values)
 
 
 def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The rows of an object of columns (as pandas and Hugging Face write them); None for other objects."""
-    values = list(columns.values())
-    if values and all(isinstance(column, dict) for column in values):
-        if any(column.keys() != values[0].keys() for column in values):
-            return None
-        return [{name: column[key] for name, column in columns.items()} for key in values[0]]
-    if values and all(isinstance(column, list) for column in values):
-        if len({len(column) for column in values}) > 1:
-            return None
-        cells: Iterator[tuple[Any, ...]] = zip(*values, strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in cells]
-    return None
+    are_lists = all(isinstance(column, list) for column in columns.values())
+    if not columns or not (are_lists or all(isinstance(column, dict) for column in columns.values())):
+        return None
+    cells = {name: dict(enumerate(c)) if are_lists else c for name, c in columns.items()}
+    keys = next(iter(cells.values())).keys()
+    if any(column.keys() != keys for column in cells.values()):
+        return None
+    return [{name: column[key] for name, column in cells.items()} for key in keys]
 
 
 class ShapedRows(NamedTuple):
@@ -164,9 +149,7 @@ def shaped(
     A row without a shape stays as it is, unless its shape is ``forced``. ``check`` gets the result and gives
     the row to keep. Raises ``WrongKindError`` when it or ``read`` raise that for all rows.
     """
-    given = [
-        (row, fields, {plain(key): value for key, value in fields.items()}) for row, fields in rows.named
-    ]
+    given = [(row, fields, {plain(key): fields[key] for key in fields}) for row, fields in rows.named]
     shapes = [shape for shape in shapes if not shape.is_whole or all(shape.fits(item) for *_, item in given)]
     titles: Counter[str] = Counter()
     named, refused, wrong = [], list(rows.refused), []
@@ -196,12 +179,15 @@ def given_id(fields: Mapping[str, Any]) -> str:
 def _read(
     item: dict[str, Any], shapes: Iterable[Shape], forced: str | None
 ) -> tuple[str, dict[str, Any] | None]:
-    title, read = "", dict(item)
+    title = ""
+    read: dict[str, Any] | None = dict(item)
     for shape in shapes:
-        if shape.name == forced or shape.fits(read):
+        if read is not None and (shape.name == forced or shape.fits(read)):
             title = title or shape.title
-            found = shape.read(read)
-            if found is None:
-                return title, None
-            read = found
+            try:
+                read = shape.read(read)
+            except FieldError:
+                raise
+            except UNEXPECTED:
+                raise FieldError(f"it has the keys of {shape.title}, but not its values.") from None
     return title, read

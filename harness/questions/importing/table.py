@@ -1,7 +1,8 @@
-"""Tables as spreadsheets and programs write them: any delimiter, quoted line breaks, header or none; Parquet."""
+"""Tables as spreadsheets and programs write them: any delimiter, quoted line breaks, no header; Parquet."""
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -15,12 +16,17 @@ from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.questions.importing.columns import meanings
+from harness.text.opening import PARQUET, opened
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE_CHARACTERS = 50_000
 _SAMPLE_RECORDS = 20
 csv.field_size_limit(sys.maxsize)  # of a cell
 _EXCEL = re.compile(r"sep=(.)\r?\n")  # a first line that Excel writes and reads
+
+# A NumPy array as it is printed: texts with blanks between them, which Python would join into one.
+_PRINTED = re.compile(r"""\s*\[\s*(?:(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*){2,}\]\s*""")
+_PRINTED_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
 
 class Record(NamedTuple):
@@ -135,11 +141,21 @@ def _line_alone(line: str, delimiter: str, width: int | None) -> tuple[list[str]
     return None, 1
 
 
-def parquet_rows(path: Path) -> list[Any]:
-    """The rows of a Parquet file, dates as texts. Raises ``InputError`` for a damaged one."""
+def cell_value(cell: str) -> str | list[str]:
+    """The cell; a list where a NumPy array of texts was printed into it."""
+    if not _PRINTED.fullmatch(cell):
+        return cell
+    return [str(ast.literal_eval(text)) for text in _PRINTED_TEXT.findall(cell)]
+
+
+def parquet_rows(path: Path) -> list[Any] | None:
+    """The rows of a Parquet file, dates as texts; None for any other. Raises ``InputError``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    with opened(path) as file:
+        if file.read(len(PARQUET)) != PARQUET:
+            return None
     try:
         rows = pq.read_table(path).to_pylist()
     except (pa.ArrowException, OSError) as error:

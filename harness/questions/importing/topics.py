@@ -60,12 +60,6 @@ def given_of(topics: Mapping[str, Topic], qrels_file: Path, recognised: str) -> 
     return QuestionFile(recognised, len(asked) + len(refused), asked, refused, None, (note,) * bool(aside))
 
 
-def looks_like_qrels(text: str) -> bool:
-    """Whether the first lines are all ``topic 0 document grade``."""
-    lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
-    return bool(lines) and all(re.fullmatch(r"\S+\s+\S+\s+\S+\s+-?\d+\s*", line) for line in lines)
-
-
 def read_topics(path: Path, text: str, qrels: Path) -> QuestionFile:
     """The topics in ``text``, judged by ``qrels``.
 

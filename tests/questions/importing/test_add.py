@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -287,3 +288,26 @@ def test_offsets_survive_into_the_set(here):
     for line in lines(here.golden):
         place = line["evidence"][0]
         assert PAGES[place["doc_id"]][place["start"] : place["end"]] == place["quote"]
+
+
+def test_a_packed_file_and_its_refused_rows(here, capsys):
+    """Refused rows of asked.csv.gz are written where a table can be corrected: not packed, and named like it."""
+    rows = f"question,quote\nHow long?,{QUOTES[0]}\nWho?,nobody ever wrote this down anywhere\n"
+    (here.root / "asked.csv.gz").write_bytes(gzip.compress(rows.encode()))
+    code = add.main(["asked.csv.gz", *words(here)])
+
+    assert code == 0
+    assert "file       asked.csv.gz: a table (separated by commas)" in capsys.readouterr().out
+    assert "Who?,nobody" in (here.root / "asked.rejected.csv").read_text(encoding="utf-8-sig")
+
+
+def test_results_are_refused_with_the_columns_and_what_to_do(here, capsys):
+    """Nothing is added, and the sentence says how to go on."""
+    (here.root / "results.csv").write_text(f'question,question_type,answer,ground_truth,contexts\nHow?,simple,a,g,"[\'{QUOTES[0]}\']"\n')  # fmt: skip
+    code = add.main(["results.csv", *words(here)])
+    said = " ".join(capsys.readouterr().err.split())
+
+    assert code == 1
+    assert "contexts beside answer and ground_truth: this is what a retriever returned, not evidence." in said
+    assert "name it reference_contexts" in said
+    assert not here.golden.exists()

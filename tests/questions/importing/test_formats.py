@@ -273,7 +273,7 @@ def test_an_ambiguous_quote_is_listed_with_its_places_and_a_chunk_is_not_ambiguo
     [
         ("q.csv", b"", "is empty"),
         ("q.csv", b" \n\n", "is empty"),
-        ("q.xlsx", b"PK\x03\x04rest", "an Excel workbook"),
+        ("q.xlsx", b"PK\x03\x04rest xl/workbook.xml", "an Excel workbook"),
         ("q.csv", b"question,quote\nCaf\xe9,x\n", "is not UTF-8"),
         ("q.csv", bytes(range(256)), "is not UTF-8, but"),
         ("q.csv", b"a,b,c\n1,2,3\n", "A question"),
