@@ -23,8 +23,9 @@ def golden_file(made: Composed) -> Path:
             key="golden",
         )
     path = Path(str(made.config.golden.path)).expanduser()
-    if path.parent.is_file() or path.is_dir():
+    if path.parent.is_file() or path.is_dir() or path.suffix.lower() == ".gz":
         raise SettingError(
-            f"golden.path={path} can't be written. Give a file: golden.path=FILE.", key="golden.path"
+            f"golden.path={path} can't be written. Give a file that is not packed: golden.path=FILE.",
+            key="golden.path",
         )
     return path

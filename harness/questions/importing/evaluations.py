@@ -32,14 +32,17 @@ _PARTS = {
 _PREFIX = re.compile(r"(inputs?|outputs?|vars|expectations|metadata)[._:](.+)")
 _QUESTIONS = ("input", "prompt", "user_question", "message")
 
+_DIALOGUES = "dialogues of several turns (DeepEval); one question a row is expected"
+_TRACES = "traces of an application, not questions with evidence"
 # What rows of other kinds of files have, and what such a file holds.
 _OTHERS = {
     ("query_text", "case_id"): "a Quepid export without ratings; export the case as Detailed or Basic",
-    ("query_text", "doc_position"): "a Quepid export without ratings; export the case as Detailed or Basic",
-    ("turns", "scenario"): "dialogues of several turns (DeepEval); one question a row is expected",
-    ("turns", "expected_outcome"): "dialogues of several turns (DeepEval); one question a row is expected",
-    ("trace_id", "span_id"): "traces of an application, not questions with evidence",
-    ("trace_id", "run_type"): "traces of an application, not questions with evidence",
+    ("turns", "scenario"): _DIALOGUES,
+    ("turns", "expected_outcome"): _DIALOGUES,
+    ("trace_id", "span_id"): _TRACES,
+    ("trace_id", "run_type"): _TRACES,
+    ("context.trace_id", "context.span_id"): _TRACES,
+    ("resource_spans",): _TRACES,
     ("_index", "_source"): "a dump of an index, not questions with evidence; documents are for corpus=jsonl",
     ("doc_id", "rank"): "a ranking: what a retriever returned, not what is right",
 }

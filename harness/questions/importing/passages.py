@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.golden.jsonl import FieldError, as_list, shown
@@ -155,4 +155,8 @@ SHAPES = (
     Shape("giskard", "a Giskard test set", {"reference_answer", "reference_context"}.issubset, _giskard),
     Shape("autorag", _AUTORAG, {"query", "retrieval_gt"}.issubset, _autorag),
 )
-DOCUMENTS = (("", paragraphs_of), ("a question set of LlamaIndex", pairs_of))
+DOCUMENTS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[Any]]], ...] = (
+    ("", paragraphs_of),
+    ("a question set of LlamaIndex", pairs_of),
+    ("", lambda content: [item["row"] for item in content["rows"]]),  # what Hugging Face's viewer answers
+)

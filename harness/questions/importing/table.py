@@ -24,9 +24,9 @@ _SAMPLE_RECORDS = 20
 csv.field_size_limit(sys.maxsize)  # of a cell
 _EXCEL = re.compile(r"sep=(.)\r?\n")  # a first line that Excel writes and reads
 
-# A NumPy array as it is printed: texts with blanks between them, which Python would join into one.
-_PRINTED = re.compile(r"""\s*\[\s*(?:(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*){2,}\]\s*""")
-_PRINTED_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+# A NumPy array as it is printed: items with blanks between them. Python would join texts into one.
+_ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d*)?(?=[\s\]])"""
+_PRINTED = re.compile(rf"\s*\[\s*(?:(?:{_ITEM})\s*){{2,}}\]\s*")
 
 
 class Record(NamedTuple):
@@ -141,11 +141,9 @@ def _line_alone(line: str, delimiter: str, width: int | None) -> tuple[list[str]
     return None, 1
 
 
-def cell_value(cell: str) -> str | list[str]:
-    """The cell; a list where a NumPy array of texts was printed into it."""
-    if not _PRINTED.fullmatch(cell):
-        return cell
-    return [str(ast.literal_eval(text)) for text in _PRINTED_TEXT.findall(cell)]
+def cell_value(cell: str) -> str | list[Any]:
+    """The cell; a list where a NumPy array of texts or numbers was printed into it."""
+    return [*map(ast.literal_eval, re.findall(_ITEM, cell))] if _PRINTED.fullmatch(cell) else cell
 
 
 def parquet_rows(path: Path) -> list[Any] | None:

@@ -283,6 +283,7 @@ def test_documents_under_the_names_that_teams_give(tmp_path, key):
         ("['Green tea.', 'Black tea.']", ("Green tea.", "Black tea.")),
         ("['Green tea.']", ("Green tea.",)),
         ("[1] Green tea.", ("[1] Green tea.",)),
+        ("[ 1 20\n 0.5]", (1, 20, 0.5)),
     ],
 )
 def test_an_array_that_was_printed_into_a_cell(tmp_path, cell, texts):
@@ -315,6 +316,7 @@ def test_ragas_as_parquet(tmp_path):
         ),
         ([{"question": "How?", "Relevant-Docs": ["a"], "x": 1}, {"foo": 1}], None),
         (lines({"trace_id": "1", "span_id": "2", "name": "x"}), "traces of an application"),
+        ({"resourceSpans": [{"scopeSpans": []}]}, "traces of an application"),
         (lines({"_index": "p", "_id": "1", "_source": {"text": "x"}}), "a dump of an index.*corpus=jsonl"),
     ],
 )

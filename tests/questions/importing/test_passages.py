@@ -97,7 +97,7 @@ def test_squad_without_an_answer(tmp_path):
     assert row["evidence"] == []
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "viewer"])
 def test_squad_as_hugging_face_has_it(tmp_path, kind):
     """One question a row, answers as columns; without answers it is one that can't be answered."""
     table = [
@@ -107,6 +107,10 @@ def test_squad_as_hugging_face_has_it(tmp_path, kind):
     if kind == "parquet":
         path = tmp_path / "train-00000-of-00001.parquet"
         pq.write_table(pa.Table.from_pylist(table), path)
+    elif kind == "viewer":
+        path = write(
+            tmp_path, "rows.json", {"features": [], "rows": [{"row_idx": 0, "row": row} for row in table]}
+        )
     else:
         path = write(tmp_path, "q.jsonl", "".join(json.dumps(row) + "\n" for row in table))
 
