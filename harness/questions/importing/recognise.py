@@ -36,6 +36,7 @@ from harness.questions.importing.rows import (
 from harness.questions.importing.table import names_question, parquet_rows, read_table
 from harness.questions.importing.topics import read_beir, read_topics
 from harness.text.opening import plain_name
+from harness.view.formats import counted
 
 SHAPES = (*evaluations.SHAPES, *passages.SHAPES, *judgements.SHAPES)
 FORMATS = tuple(dict.fromkeys(["csv", "pairs", "jsonl", "trec", "beir", *(shape.name for shape in SHAPES)]))
@@ -68,7 +69,7 @@ def read(
     if not total:
         raise InputError(f"{path} holds no questions. {expected()}.", path=path)
     asked, refused = _questions(found.rows)
-    notes = (f"{found.empty:,} rows without a rating; not part of the set",) * bool(found.empty)
+    notes = (f"{counted(found.empty, 'row')} without a rating; not part of the set",) * bool(found.empty)
     return QuestionFile(kind, total, asked, refused, found.rows.layout, notes)
 
 
@@ -127,7 +128,9 @@ def _yaml(path: Path, text: str) -> Any:
     try:
         return json.loads(json.dumps(yaml.safe_load(text), default=str))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from None
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or error
+        where = f"{path}:{mark.line + 1}" if mark else f"{path}"
+        raise InputError(f"{where}: not valid YAML ({problem}).", path=path) from None
 
 
 def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, str]:

@@ -196,7 +196,7 @@ def test_promptfoo(tmp_path, kind):
 
 def test_broken_yaml(tmp_path):
     """The reader's own words, in one sentence."""
-    with pytest.raises(InputError, match=r"is not valid YAML: .*line 1"):
+    with pytest.raises(InputError, match=r"q\.yaml:1: not valid YAML \("):
         named_rows(write(tmp_path, "q.yaml", "tests: [a, {b"))
 
 
