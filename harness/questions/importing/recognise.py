@@ -15,7 +15,7 @@ from harness.questions.importing import (
     QuestionFile,
     Refused,
     evaluations,
-    judgements,
+    judgement_lists,
     passages,
 )
 from harness.questions.importing.columns import expected, meanings, plain
@@ -38,7 +38,7 @@ from harness.questions.importing.topics import read_beir, read_topics
 from harness.text.opening import plain_name
 from harness.view.formats import counted
 
-SHAPES = (*evaluations.SHAPES, *passages.SHAPES, *judgements.SHAPES)
+SHAPES = (*evaluations.SHAPES, *passages.SHAPES, *judgement_lists.SHAPES)
 FORMATS = tuple(dict.fromkeys(["csv", "pairs", "jsonl", "trec", "beir", *(shape.name for shape in SHAPES)]))
 _PLAIN = {"csv", "pairs", "jsonl"}  # formats that say nothing of the shape of a row
 _LINES = 20  # of a file are looked at to see what it is
@@ -97,7 +97,7 @@ def _rows(path: Path, forced: str | None) -> tuple[NamedRows, str, str]:
     if suffix in {".yaml", ".yml"}:
         return of_entries(_entries(path, _yaml(path, text), "YAML", is_line=False)[0] or []), "", "YAML"
     if forced in {None, "trec"}:
-        judgements.refuse_others(path, text, is_header=_is_header, is_trec=forced == "trec")
+        judgement_lists.refuse_others(path, text, is_header=_is_header, is_trec=forced == "trec")
     content = None if forced in _PLAIN else _document(text)
     has_objects = _has_objects(text)
     is_json = isinstance(content, (dict, list)) or has_objects or suffix in {".json", ".jsonl", ".ndjson"}
@@ -172,7 +172,7 @@ def _entries(path: Path, content: Any, kind: str, *, is_line: bool) -> tuple[lis
     """The rows of a document and its title; None for JSON lines, of which ``content`` may be the only one."""
     if not isinstance(content, dict):
         return (content if isinstance(content, list) else None), ""
-    for title, rows_of in (*passages.DOCUMENTS, *judgements.DOCUMENTS):
+    for title, rows_of in (*passages.DOCUMENTS, *judgement_lists.DOCUMENTS):
         with suppress(*UNEXPECTED):
             return rows_of(content), title
     asked = content.get(meanings(content).get("question", ""))
