@@ -74,8 +74,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def read_objects(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
     """Number and JSON object of every line that is not blank; other lines are faults."""
-    text = read_text(path)
-    lines = text.split("\n")
+    lines = read_text(path).split("\n")
     objects = []
     for number, line in enumerate(lines, start=1):
         if not line or line.isspace():

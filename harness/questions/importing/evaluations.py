@@ -33,6 +33,7 @@ _PREFIX = re.compile(r"(inputs?|outputs?|vars|expectations|metadata)[._:](.+)")
 _QUESTIONS = ("input", "prompt", "user_question", "message")
 
 _DIALOGUES = "dialogues of several turns (DeepEval); one question a row is expected"
+_RANKING = "a ranking: what a retriever returned, not what is right"
 _TRACES = "traces of an application, not questions with evidence"
 # What rows of other kinds of files have, and what such a file holds.
 _OTHERS = {
@@ -44,7 +45,8 @@ _OTHERS = {
     ("context.trace_id", "context.span_id"): _TRACES,
     ("resource_spans",): _TRACES,
     ("_index", "_source"): "a dump of an index, not questions with evidence; documents are for corpus=jsonl",
-    ("doc_id", "rank"): "a ranking: what a retriever returned, not what is right",
+    ("doc_id", "rank", "score"): _RANKING,
+    ("docid", "rank", "score"): _RANKING,
 }
 
 

@@ -16,9 +16,8 @@ from harness.questions.importing.columns import is_given, meanings, unpacked
 from harness.questions.importing.rows import Shape
 from harness.questions.importing.topics import is_sgml
 
-_QUESTIONS = ("query", "query_text")
 _DOCUMENT_IDS = ("doc_id", "docid", "docId", "_id")
-_NO_JUDGES = {"position", "rank", "score", "page", "count"}
+_NO_JUDGE = re.compile(r"position|rank|score|page|count|gain|labels?|\w*(rel|judg|grad)\w*")
 _RATING = re.compile(r"\s*(\d|10)(\.\d+)?\s*")  # on Quepid's scales
 # Where Elasticsearch and OpenSearch have the words that are looked for; what is filtered is not asked.
 _QUERIES = re.compile(
@@ -80,29 +79,40 @@ def _filled(request: dict[str, Any], template: Any) -> dict[str, Any]:
         return request
 
 
-def _is_flat(row: Mapping[str, Any]) -> bool:
-    """A question, a document and a rating, or in its place a column of numbers for each judge."""
-    is_pair = bool(set(_QUESTIONS) & set(row)) and bool(set(_DOCUMENT_IDS) & set(row))
-    is_book = {"query", "docid"} <= set(row) and bool(_judges(row))
-    return is_pair and (is_book or bool({"rating", "judgements"} & set(row)))
+def _is_case(row: Mapping[str, Any]) -> bool:
+    """A query, a document and a rating, named as Quepid names them in a case, or in a book as JSON."""
+    is_detailed = {"query_text", "doc_id"} <= set(row) and bool({"rating", "judgements"} & set(row))
+    return is_detailed or set(row) == {"query", "docid", "rating"}
 
 
-def _judges(row: Mapping[str, Any]) -> list[Any]:
-    """The ratings in a row of a Quepid book; none where other columns are more than that."""
-    others = {key: value for key, value in row.items() if key not in {"query", "docid"}}
-    is_book = all(not is_given(value) or _RATING.fullmatch(str(value)) for value in others.values())
-    return list(others.values()) if is_book and not meanings(others) and not _NO_JUDGES & set(others) else []
+def _is_book(row: Mapping[str, Any]) -> bool:
+    """``query`` and ``docid``, and for each judge a column of numbers."""
+    judges = {key: value for key, value in row.items() if key not in {"query", "docid"}}
+    are_ratings = all(not is_given(value) or _RATING.fullmatch(str(value)) for value in judges.values())
+    are_people = bool(judges) and not meanings(judges) and not any(map(_NO_JUDGE.fullmatch, judges))
+    return {"query", "docid"} <= set(row) and are_ratings and are_people
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any] | None:
-    """The grade is the rating, or the mean of the judges' ratings."""
-    doc_id = row.pop(next(key for key in _DOCUMENT_IDS if key in row))
+def _rated(row: dict[str, Any]) -> dict[str, Any] | None:
+    """The grade is the rating as it is given, or the mean of the judges' ratings."""
+    row["question"] = row.pop("query_text" if "query_text" in row else "query")
     if "rating" in row:
-        return _judged(row, [(doc_id, row.pop("rating"))])
-    pair = unpacked(row.pop("judgements", None))
-    values = [item.get("rating") for item in pair] if pair else _judges(row)
-    grades = [grade for value in values if (grade := _grade(value)) is not None]
-    return _judged(row, [(doc_id, fmean(grades) if grades else None)])
+        grade = row.pop("rating")
+    else:
+        pair = unpacked(row.pop("judgements", None))
+        values = [value for key, value in row.items() if key not in {"question", "docid"}]
+        grades = [_grade(value) for value in ([item.get("rating") for item in pair] if pair else values)]
+        known = [grade for grade in grades if grade is not None]
+        grade = _grade(fmean(known)) if known else None
+    return row | {"grade": grade} if is_given(grade) else None
+
+
+def _is_list(row: Mapping[str, Any]) -> bool:
+    return "query" in row and isinstance(unpacked(row.get("ratings")), (list, dict))
+
+
+def _is_request(row: Mapping[str, Any]) -> bool:
+    return "ratings" in row and bool({"request", "template_id"} & set(row))
 
 
 def _list(row: dict[str, Any]) -> dict[str, Any] | None:
@@ -143,7 +153,7 @@ def _words(part: Any, *, is_query: bool = False) -> Iterator[str]:
 def _judged(row: dict[str, Any], ratings: Iterable[tuple[Any, Any]]) -> dict[str, Any] | None:
     """The row as question and graded documents; None if no document has a rating."""
     graded = [(doc_id, grade) for doc_id, rating in ratings if (grade := _grade(rating)) is not None]
-    row["question"] = row.pop(next(key for key in _QUESTIONS if key in row))
+    row["question"] = row.pop("query")
     return row | {"evidence": [{"doc_id": i, "grade": grade} for i, grade in graded]} if graded else None
 
 
@@ -160,11 +170,10 @@ def _grade(value: Any) -> int | float | None:
     return int(grade) if grade.is_integer() else grade
 
 
-_RATINGS = "ratings of documents, as Quepid and OpenSearch write them"
 SHAPES = (
-    Shape("ratings", _RATINGS, _is_flat, _flat, is_whole=True),
-    Shape("rank_eval", "an Elasticsearch _rank_eval", {"request", "ratings"}.issubset, _request),
-    Shape("rank_eval", "an Elasticsearch _rank_eval", {"template_id", "ratings"}.issubset, _request),
-    Shape("opensearch", "judgements of OpenSearch", {"query", "ratings"}.issubset, _list),
+    Shape("quepid", "ratings of documents, as Quepid and OpenSearch write them", _is_case, _rated),
+    Shape("quepid_book", "a Quepid book, graded by the mean of its judges", _is_book, _rated, is_whole=True),
+    Shape("rank_eval", "an Elasticsearch _rank_eval", _is_request, _request),
+    Shape("opensearch", "judgements of OpenSearch", _is_list, _list),
 )
 DOCUMENTS = (("", requests_of), ("", lists_of))

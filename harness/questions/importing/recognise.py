@@ -44,8 +44,8 @@ _PLAIN = {"csv", "pairs", "jsonl"}  # formats that say nothing of the shape of a
 _LINES = 20  # of a file are looked at to see what it is
 _PAIR = ("question", "quote")
 # Under these keys stand the rows of a JSON document.
-_ROWS = {"data", "samples", "questions", "rows", "examples", "tests", "goldens", "queries", "query_doc_pairs"}
-_ROWS |= {"judgmentRatings", "judgment_ratings"}
+_ROWS = {"data", "samples", "questions", "rows", "examples", "tests", "goldens", "query_doc_pairs"}
+_ROWS |= {"judgmentRatings", "queries"}
 
 
 def read(
@@ -65,8 +65,7 @@ def read(
             raise InputError(f"qrels is {qrels}, and there is no such file. Check the spelling.", path=qrels)
         return read_topics(path, _text(path), qrels)
     found, kind = named_rows(path, forced)
-    total = found.rows.total + found.empty
-    if not total:
+    if not (total := found.rows.total + found.empty):
         raise InputError(f"{path} holds no questions. {expected()}.", path=path)
     asked, refused = _questions(found.rows)
     notes = (f"{counted(found.empty, 'row')} without a rating; not part of the set",) * bool(found.empty)
@@ -84,14 +83,12 @@ def named_rows(path: Path, forced: str | None = None) -> tuple[ShapedRows, str]:
     title = title or found.title
     if forced and shapes and not title:
         raise InputError(f"{path} is not {shapes[0].title}.", path=path)
-    title = title or ("a table" if rows.layout else "")
-    return found, f"{title} ({kind})" if title else kind
+    return found, f"{title or 'a table'} ({kind})" if title or rows.layout else kind
 
 
 def _rows(path: Path, forced: str | None) -> tuple[NamedRows, str, str]:
     """The rows as they stand, what the document that holds them is, if it says so, and how it is written."""
-    table = parquet_rows(path) if path.is_file() else None
-    if table is not None:
+    if path.is_file() and (table := parquet_rows(path)) is not None:
         return of_entries(table), "", "Parquet"
     text, suffix = _text(path), plain_name(path).suffix.lower()
     if suffix in {".yaml", ".yml"}:
@@ -129,8 +126,8 @@ def _yaml(path: Path, text: str) -> Any:
         return json.loads(json.dumps(yaml.safe_load(text), default=str))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or error
-        where = f"{path}:{mark.line + 1}" if mark else f"{path}"
-        raise InputError(f"{where}: not valid YAML ({problem}).", path=path) from None
+        line = f":{mark.line + 1}" if mark else ""
+        raise InputError(f"{path}{line}: not valid YAML ({problem}).", path=path) from None
 
 
 def _of_table(path: Path, text: str, forced: str | None) -> tuple[NamedRows, str, str]:
@@ -156,8 +153,8 @@ def _has_shape(row: Mapping[str, Any]) -> bool:
 
 def _has_objects(text: str) -> bool:
     """Whether one of the first lines is a whole object: the very first may be broken."""
-    lines = text.split("\n", _LINES)[:_LINES]
-    return any(line.startswith("{") and isinstance(_document(line), dict) for line in lines)
+    objects = (_document(line) for line in text.split("\n", _LINES)[:_LINES] if line.startswith("{"))
+    return any(isinstance(found, dict) for found in objects)
 
 
 def _document(text: str) -> Any:

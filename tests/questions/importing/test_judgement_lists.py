@@ -37,9 +37,9 @@ def test_quepid_basic(tmp_path):
     assert kind == "ratings of documents, as Quepid and OpenSearch write them (separated by commas)"
     assert (found.empty, found.rows.total) == (1, 3)
     assert rows(tmp_path / "case_8_judgements.csv") == [
-        {"question": "how many doors", "evidence": [{"doc_id": "other.md", "grade": 3}]},
-        {"question": "how many doors", "evidence": [{"doc_id": "pay.md", "grade": 0}]},
-        {"question": "How far?", "evidence": [{"doc_id": "far.md", "grade": -1}]},
+        {"question": "how many doors", "docid": "other.md", "grade": "3"},
+        {"question": "how many doors", "docid": "pay.md", "grade": "0"},
+        {"question": "How far?", "docid": "far.md", "grade": "-1"},
     ]
 
 
@@ -49,7 +49,7 @@ def test_quepid_detailed(tmp_path):
     text = header + "T,C,8,dog,a.md,1,Good dog,3\nT,C,8,dog,b.md,2,Other,\n"
     (row,) = rows(write(tmp_path, "detail.csv", text))
 
-    assert (row["question"], row["evidence"]) == ("dog", [{"doc_id": "a.md", "grade": 3}])
+    assert (row["question"], row["doc_id"], row["grade"]) == ("dog", "a.md", "3")
     assert (row["title"], row["case_id"], row["doc_position"]) == ("Good dog", "8", "1")
 
 
@@ -75,12 +75,12 @@ def test_a_quepid_book(tmp_path):
     exported = {"name": "B", "query_doc_pairs": [{"query_text": "dog", "doc_id": "a.md", "position": 1, "judgements": [{"rating": 3.0}, {"rating": 2.0}, {"unrateable": True}]}]}  # fmt: skip
 
     assert found.empty == 1
-    assert [row["evidence"] for row in rows(tmp_path / "book.csv")] == [
-        [{"doc_id": "a.md", "grade": 2.5}],
-        [{"doc_id": "b.md", "grade": 0}],
+    assert [(row["docid"], row["grade"]) for row in rows(tmp_path / "book.csv")] == [
+        ("a.md", 2.5),
+        ("b.md", 0),
     ]
-    assert [row["evidence"] for row in rows(write(tmp_path, "book.json", exported))] == [
-        [{"doc_id": "a.md", "grade": 2.5}]
+    assert [(row["doc_id"], row["grade"]) for row in rows(write(tmp_path, "book.json", exported))] == [
+        ("a.md", 2.5)
     ]
 
 
@@ -88,6 +88,7 @@ def test_other_numbers_beside_a_document_are_no_ratings(tmp_path):
     """A page or a text in a column of its own makes the table what it was before: whole documents."""
     for name, text in {
         "page.csv": "query,docid,page\ndog,a.md,12\ncat,b.md,3\n",
+        "rel.csv": "query,docid,rel\ndog,a.md,1\ncat,b.md,0\n",
         "note.csv": "query,docid,note\ndog,a.md,\ncat,b.md,see above\n",
     }.items():
         assert [row["docid"] for row in rows(write(tmp_path, name, text))] == ["a.md", "b.md"]
@@ -228,4 +229,4 @@ def test_packed_judgements(tmp_path):
     path = tmp_path / "j.csv.gz"
     path.write_bytes(gzip.compress(b"query,docid,rating\ndog,a.md,2\n"))
 
-    assert rows(path) == [{"question": "dog", "evidence": [{"doc_id": "a.md", "grade": 2}]}]
+    assert rows(path) == [{"question": "dog", "docid": "a.md", "grade": "2"}]

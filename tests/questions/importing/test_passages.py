@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.errors import InputError
+from harness.questions.importing import grouped
 from harness.questions.importing.finding import find
 from harness.questions.importing.recognise import named_rows, read
 from harness.records import Document
@@ -44,7 +45,7 @@ def write(tmp_path: Path, name: str, content: object) -> Path:
 def found(path: Path) -> dict[str, list[list[tuple[str, int | None, str | None]]]]:
     """The places of each question's evidence in the documents, alternatives beside it."""
     given = read(path)
-    located = find(given.questions, DOCUMENTS)
+    located = find(grouped(given.questions), DOCUMENTS)
     assert not [*given.refused, *located.refused]
     return {
         question.text: [[(p.doc_id, p.start, p.quote) for p in unit.places] for unit in question.evidence]
