@@ -10,7 +10,7 @@ import pytest
 from harness.errors import InputError, SettingError
 from harness.questions.importing import grouped, without_refused
 from harness.questions.importing.finding import find
-from harness.questions.importing.recognise import read
+from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Question
 
 DOCUMENTS = (
@@ -315,3 +315,13 @@ def test_a_bad_line_costs_only_itself(tmp_path, line):
     assert [question.text for question in questions] == ["How much?"]
     assert list(refused) == ["line 1"]
     assert refused["line 1"]
+
+
+def test_every_format_is_documented():
+    """The table of the page names each value of format=, and no other."""
+    page = (Path(__file__).parents[3] / "docs" / "golden-sets.md").read_text(encoding="utf-8")
+    table = page.split("| format | what is recognised |")[1].split("\n\n")[0]
+
+    assert sorted(line.split("`")[1] for line in table.splitlines() if line.startswith("| `")) == sorted(
+        FORMATS
+    )
