@@ -90,7 +90,7 @@ def missing_names(row: Mapping[str, Any]) -> str:
     missing += [name for label in LABELS for name in NAMES[label] if not set(LABELS) & set(known)]
     if not missing:
         return ""
-    near = [(key, name) for key in keys for name in difflib.get_close_matches(key, missing, 1, 0.75)]
+    near = [(key, name) for key in keys for name in difflib.get_close_matches(key, missing, 1, 0.8)]
     hint = f" Did you mean {near[0][1]} by {keys[near[0][0]]}?" if near else ""
     return (
         f"it has {', '.join(row)[:200] or 'nothing'}. {expected()}.{hint} (An answer is evidence only if it "

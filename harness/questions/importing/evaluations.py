@@ -22,15 +22,15 @@ _HOP = re.compile(r"<\d+-hop>\s*")  # ragas puts it before each context of a que
 _GENERATED = {"response", "actual_output", "generated_answer", "prediction"}
 _ANSWERS = {"answer", "ground_truth", "ground_truths", *_GENERATED}
 _RETURNED = re.compile(r"retriev(ed|al)_(contexts?|chunks?|documents|docs|ids|contents)|source_documents")
+_OUTPUTS = ("outputs", "output", "expectations", "reference_outputs", "expected")
 # Where an example has its question, its answer and what else is known of it.
 _PARTS = {
     **dict.fromkeys(("inputs", "input", "vars"), "question"),
-    **dict.fromkeys(("outputs", "output", "expectations", "reference_outputs", "expected"), "answer"),
-    **dict.fromkeys(("expected_output", "ideal"), "answer"),
+    **dict.fromkeys((*_OUTPUTS, "expected_output", "ideal"), "answer"),
     "metadata": "metadata",
 }
 _PREFIX = re.compile(r"(inputs?|outputs?|vars|expectations|metadata)[._:](.+)")
-_QUESTIONS = ("input", "prompt", "user_question", "message")
+_QUESTIONS = ("input", "prompt", "user_question", "message", "messages")
 
 _DIALOGUES = "dialogues of several turns (DeepEval); one question a row is expected"
 _RANKING = "a ranking: what a retriever returned, not what is right"
@@ -44,6 +44,7 @@ _OTHERS = {
     ("trace_id", "run_type"): _TRACES,
     ("context.trace_id", "context.span_id"): _TRACES,
     ("resource_spans",): _TRACES,
+    ("took", "hits"): "what a search engine found, not what is right",
     ("_index", "_source"): "a dump of an index, not questions with evidence; documents are for corpus=jsonl",
     ("doc_id", "rank", "score"): _RANKING,
     ("docid", "rank", "score"): _RANKING,
@@ -86,7 +87,7 @@ def _is_example(row: Mapping[str, Any]) -> bool:
     names = [(found[1], found[2]) for key in row if (found := _PREFIX.fullmatch(key))]
     return (
         any(isinstance(unpacked(row.get(key)), dict) for key in ("inputs", "input", "vars"))
-        or bool({"inputs", "input"} & set(row) and {"outputs", "output", "expectations"} & set(row))
+        or bool({"inputs", "input"} & set(row) and set(_OUTPUTS) & set(row))
         or any(_PARTS[part] == "question" and "question" in meanings([name]) for part, name in names)
     )
 
@@ -109,12 +110,22 @@ def _example(row: dict[str, Any]) -> dict[str, Any]:
     name = meanings(asked).get("question") or next((key for key in _QUESTIONS if key in asked), None)
     if name is None:
         raise FieldError(f"no question among the inputs {', '.join(asked) or '(none)'}; name it question.")
-    inside["question"] = inside.pop(name)
+    inside["question"] = _only_turn(inside.pop(name))
     if str(inside.get("context")).startswith("file://"):  # promptfoo's way to name a document
         inside["doc_id"] = inside.pop("context").removeprefix("file://").removeprefix("./")
     if not _has_label(inside):
         inside |= {key: parts["metadata"].pop(key) for key in [*parts["metadata"]] if _has_label({key: 1})}
     return left | inside | ({"metadata": parts["metadata"]} if parts["metadata"] else {})
+
+
+def _only_turn(question: Any) -> Any:
+    """What the user says in a conversation of one question; anything else as it is."""
+    if not isinstance(question, list):
+        return question
+    asked = [turn["content"] for turn in question if turn.get("role", turn.get("type")) in {"user", "human"}]
+    if len(asked) == 1:
+        return asked[0]
+    raise FieldError("the input is a conversation of several turns; one question is expected.")
 
 
 def _is_golden(row: Mapping[str, Any]) -> bool:
@@ -142,7 +153,7 @@ def without_results(given: Mapping[str, Any]) -> Mapping[str, Any]:
     columns = {plain(key): key for key, value in given.items() if is_given(value)}
     other = other_kind({plain(key) for key in given})
     if other and not set(meanings(columns)) & (set(LABELS) - {"doc_id"}):
-        raise WrongKindError(f"this is {other}.")
+        raise WrongKindError(f"it holds {other}.")
     answers = [key for name, key in columns.items() if name in _ANSWERS]
     returned = [
         key

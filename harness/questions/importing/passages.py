@@ -13,7 +13,7 @@ from harness.text.encodings import encodable
 
 _TEXTS = ("text", "content", "contents", "page_content")
 _DOCUMENTS = ("doc_uri", "doc_id", "source", "id")
-_EXPECTED = ("expected_chunks", "expected_retrieved_context")
+_EXPECTED = ("expected_chunks", "expected_retrieved_context", "positive_passages", "positive_ctxs")
 _GISKARD_DOCUMENT = re.compile(r"(?:^|\n\n)Document [^\s:]+: ")
 
 
@@ -77,7 +77,7 @@ def _sentence(context: str, text: Any, start: Any) -> str:
     """The sentences that hold the answer; with those beside them while the same words stand there twice."""
     import sentencex
 
-    if context[start : start + len(text)] != text:
+    if not text.strip() or context[start : start + len(text)] != text:
         if context.count(text) != 1:
             raise FieldError(f"the answer {shown(text)} does not stand at {start} of its context.")
         start = context.index(text)
@@ -103,13 +103,13 @@ def _snippets(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_expected(row: Mapping[str, Any]) -> bool:
-    return bool({"query", "question"} & set(row)) and bool(set(_EXPECTED) & set(row))
+    return bool({"query", "question", "request"} & set(row)) and bool(set(_EXPECTED) & set(row))
 
 
 def _expected(row: dict[str, Any]) -> dict[str, Any]:
     """Chunks with a score are graded quotes; those without a text are documents."""
     items = as_list(unpacked(row.pop(next(key for key in _EXPECTED if key in row))))
-    row["answer"] = row.pop("expected_response", None)
+    row = {{"expected_response": "answer", "request": "question"}.get(k, k): v for k, v in row.items()}
     if any(isinstance(item, dict) and "expected_score" in item for item in items):
         grades = [item.get("expected_score", 1) for item in items]
         quotes = [{"quote": _text(i, _TEXTS), "grade": g} for i, g in zip(items, grades, strict=True)]
@@ -151,7 +151,9 @@ SHAPES = (
     ),
     Shape("squad", "SQuAD; the evidence is the sentence of the answer", _is_squad, _squad),
     Shape("legalbench_rag", "LegalBench-RAG", {"query", "snippets"}.issubset, _snippets),
-    Shape("expected_chunks", "a golden set of TruLens or MLflow", _is_expected, _expected),
+    Shape(
+        "expected_chunks", "questions with expected chunks, as of TruLens and MLflow", _is_expected, _expected
+    ),
     Shape("giskard", "a Giskard test set", {"reference_answer", "reference_context"}.issubset, _giskard),
     Shape("autorag", _AUTORAG, {"query", "retrieval_gt"}.issubset, _autorag),
 )
@@ -159,4 +161,5 @@ DOCUMENTS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[Any]]], ...] = (
     ("", paragraphs_of),
     ("a question set of LlamaIndex", pairs_of),
     ("", lambda content: [item["row"] for item in content["rows"]]),  # what Hugging Face's viewer answers
+    ("", lambda content: [dict(zip(content["columns"], row, strict=True)) for row in content["data"]]),
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from harness.golden.jsonl import FieldError, encodable_json
 from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
-from harness.questions.importing.columns import plain
+from harness.questions.importing.columns import meanings, plain
 from harness.questions.importing.entry import id_in
 from harness.questions.importing.table import CellTable, Record, cell_value
 from harness.text.encodings import encodable
@@ -119,10 +119,12 @@ def is_indexed(columns: Mapping[str, Any]) -> bool:
 
 
 def of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of an object of columns (as pandas and Hugging Face write them); None for other objects."""
+    """The rows of an object of columns, as pandas writes them, or of rows by id; None for other objects."""
     are_lists = all(isinstance(column, list) for column in columns.values())
     if not columns or not (are_lists or all(isinstance(column, dict) for column in columns.values())):
         return None
+    if not are_lists and all("question" in meanings(row) for row in columns.values()):
+        return [{"question_id": name, **row} for name, row in columns.items()]
     cells = {name: dict(enumerate(c)) if are_lists else c for name, c in columns.items()}
     keys = next(iter(cells.values())).keys()
     if any(column.keys() != keys for column in cells.values()):
@@ -154,11 +156,12 @@ def shaped(
     titles: Counter[str] = Counter()
     named, refused, wrong = [], list(rows.refused), []
     for row, fields, item in given:
+        title = next((shape.title for shape in shapes if shape.name == forced or shape.fits(item)), "")
+        titles[title] += 1
         try:
-            title, read = _read(item, shapes, forced)
-            titles[title] += 1
+            read = _read(item, shapes, forced) if title else fields
             if read is not None:
-                named.append((row, encodable_json(check(read if title else fields))))
+                named.append((row, encodable_json(check(read))))
         except FieldError as error:
             wrong += [error] * isinstance(error, WrongKindError)
             refused.append(Refused(row, str(error), given_id(fields)))
@@ -176,18 +179,14 @@ def given_id(fields: Mapping[str, Any]) -> str:
         return ""
 
 
-def _read(
-    item: dict[str, Any], shapes: Iterable[Shape], forced: str | None
-) -> tuple[str, dict[str, Any] | None]:
-    title = ""
+def _read(item: dict[str, Any], shapes: Iterable[Shape], forced: str | None) -> dict[str, Any] | None:
     read: dict[str, Any] | None = dict(item)
     for shape in shapes:
         if read is not None and (shape.name == forced or shape.fits(read)):
-            title = title or shape.title
             try:
                 read = shape.read(read)
             except FieldError:
                 raise
             except UNEXPECTED:
-                raise FieldError(f"it has the keys of {shape.title}, but not its values.") from None
-    return title, read
+                raise FieldError(f"it has the keys of the format {shape.name}, but not its values.") from None
+    return read

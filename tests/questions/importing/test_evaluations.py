@@ -100,6 +100,13 @@ def test_langsmith_as_a_table(tmp_path, table):
             "context": None,
         },
         {"inputs": {"input": "How long?", "doc_id": "tea.md"}},
+        {"input": "How long?", "expected": "2", "metadata": {"doc_id": "tea.md"}},
+        {
+            "inputs": {
+                "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "How long?"}]
+            },
+            "outputs": {"doc_id": "tea.md"},
+        },
     ],
 )
 def test_phoenix_langfuse_and_the_like(tmp_path, example):
@@ -316,6 +323,10 @@ def test_ragas_as_parquet(tmp_path):
         ),
         ([{"question": "How?", "Relevant-Docs": ["a"], "x": 1}, {"foo": 1}], None),
         (lines({"trace_id": "1", "span_id": "2", "name": "x"}), "traces of an application"),
+        (
+            {"took": 3, "hits": {"hits": [{"_id": "1", "_source": {"text": "x"}}]}},
+            "what a search engine found",
+        ),
         ({"resourceSpans": [{"scopeSpans": []}]}, "traces of an application"),
         (lines({"_index": "p", "_id": "1", "_source": {"text": "x"}}), "a dump of an index.*corpus=jsonl"),
     ],
@@ -329,6 +340,26 @@ def test_rows_without_a_known_key_say_which_keys_they_have(tmp_path, content, sa
         return
     with pytest.raises(InputError, match=said):
         read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"a": {"question": "How?", "doc_id": "x"}, "b": {"question": "Why?", "doc_id": "y", "n": 1}},
+        {"question_id": {"0": "a", "1": "b"}, "question": {"0": "How?", "1": "Why?"}, "doc_id": {"0": "x", "1": "y"}},
+        {"question_id": ["a", "b"], "question": ["How?", "Why?"], "doc_id": ["x", "y"]},
+        {"columns": ["question_id", "question", "doc_id"], "index": [0, 1], "data": [["a", "How?", "x"], ["b", "Why?", "y"]]},
+        {"schema": {"fields": []}, "data": [{"question_id": "a", "question": "How?", "doc_id": "x"}, {"question_id": "b", "question": "Why?", "doc_id": "y"}]},
+    ],
+)  # fmt: skip
+def test_rows_by_id_and_the_ways_pandas_writes_json(tmp_path, content):
+    """Five objects with the same two questions."""
+    questions = read(write(tmp_path, "q.json", content)).questions
+
+    assert [(q.question_id, q.text, q.evidence[0].doc_id) for q in questions] == [
+        ("a", "How?", "x"),
+        ("b", "Why?", "y"),
+    ]
 
 
 def test_a_format_can_be_forced(tmp_path):

@@ -127,6 +127,8 @@ def test_squad_with_a_wrong_offset(tmp_path):
             {"id": "a", "question": "When?", "answers": [answer("1871", 3)]},
             {"id": "b", "question": "Who?", "answers": [answer("Paul", 3)]},
             {"id": "c", "question": "Where?", "answers": [], "is_impossible": False},
+            {"id": "d", "question": "Which?", "answers": [{"text": " ", "answer_start": 3}]},
+            {"id": "e", "question": "Which?", "answers": [{"text": 7, "answer_start": "x"}]},
         ),
     )
 
@@ -134,6 +136,8 @@ def test_squad_with_a_wrong_offset(tmp_path):
     assert refused(path) == {
         "entry 2": 'the answer "Paul" does not stand at 3 of its context.',
         "entry 3": "answers, each with text and answer_start, are expected.",
+        "entry 4": 'the answer " " does not stand at 3 of its context.',
+        "entry 5": "it has the keys of the format squad, but not its values.",
     }
 
 
@@ -158,7 +162,7 @@ def test_legalbench_rag(tmp_path):
     assert found(path) == {"How long is the term?": [[("terms/nda.txt", 0, "The term is two years.")]]}
     broken = {"tests": [*content["tests"], {"query": "x", "snippets": [{"file_path": "a", "span": 3}]}]}
     assert refused(write(tmp_path, "b.json", broken)) == {
-        "entry 2": "it has the keys of LegalBench-RAG, but not its values."
+        "entry 2": "it has the keys of the format legalbench_rag, but not its values."
     }
 
 
@@ -175,7 +179,7 @@ def test_trulens(tmp_path):
     )  # fmt: skip
     first, second, third = rows(path)
 
-    assert named_rows(path)[1] == "a golden set of TruLens or MLflow (JSON)"
+    assert named_rows(path)[1] == "questions with expected chunks, as of TruLens and MLflow (JSON)"
     assert (first["reference_contexts"], first["answer"]) == (["The term is two years."], "Two years")
     assert (second["reference_contexts"], second["query_id"]) == (["Either party may end it."], "2")
     assert third["evidence"] == [
@@ -195,6 +199,21 @@ def test_mlflow(tmp_path):
     assert found(path) == {
         "How long?": [[("terms/nda.txt", 0, "The term is two years.")]],
         "Where?": [[("terms/nda.txt", None, None)]],
+    }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"request": "How long?", "expected_response": "2", "expected_retrieved_context": [{"content": "The term is two years."}]},
+        {"query_id": "1", "query": "How long?", "positive_passages": [{"docid": "7", "title": "NDA", "text": "The term is two years."}], "negative_passages": []},
+        {"question": "How long?", "answers": ["2"], "positive_ctxs": [{"title": "NDA", "text": "The term is two years."}]},
+    ],
+)  # fmt: skip
+def test_passages_that_are_right(tmp_path, row):
+    """Databricks, MIRACL, DPR: the text of a passage is what is looked for."""
+    assert found(write(tmp_path, "q.json", [row])) == {
+        "How long?": [[("terms/nda.txt", 0, "The term is two years.")]]
     }
 
 
