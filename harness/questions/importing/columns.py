@@ -7,6 +7,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 # For each meaning its names, the most specific first. Of two in one row the first counts.
@@ -56,6 +57,7 @@ _NUMBER = re.compile(r"\s*-?\d+(\.0+)?\s*")
 _PARTED = re.compile(r"[,;|\n]")
 
 
+@lru_cache(4096)
 def plain(column: str) -> str:
     """A column's name in lower case, with ``_`` for blanks and dashes, and between the words of ``docId``."""
     return _GAP.sub("_", column.strip()).lower()
@@ -85,11 +87,13 @@ def expected() -> str:
 
 def missing_names(row: Mapping[str, Any]) -> str:
     """A message when the row lacks a key for the question, or any for its evidence; else an empty text."""
-    known, keys = meanings(row), {plain(key): key for key in row}
-    missing = [name for name in NAMES["question"] if "question" not in known]
-    missing += [name for label in LABELS for name in NAMES[label] if not set(LABELS) & set(known)]
+    known = meanings(row)
+    labels = [] if known.keys() & LABELS else LABELS
+    missing = [name for label in labels for name in NAMES[label]]
+    missing += [] if "question" in known else NAMES["question"]
     if not missing:
         return ""
+    keys = {plain(key): key for key in row}
     near = [(key, name) for key in keys for name in difflib.get_close_matches(key, missing, 1, 0.8)]
     hint = f" Did you mean {near[0][1]} by {keys[near[0][0]]}?" if near else ""
     return (

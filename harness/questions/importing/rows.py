@@ -159,9 +159,9 @@ def shaped(
         title = next((shape.title for shape in shapes if shape.name == forced or shape.fits(item)), "")
         titles[title] += 1
         try:
-            read = _read(item, shapes, forced) if title else fields
+            read = encodable_json(_read(item, shapes, forced)) if title else fields
             if read is not None:
-                named.append((row, encodable_json(check(read))))
+                named.append((row, check(read)))
         except FieldError as error:
             wrong += [error] * isinstance(error, WrongKindError)
             refused.append(Refused(row, str(error), given_id(fields)))
