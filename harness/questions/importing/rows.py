@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from harness.golden.jsonl import FieldError, encodable_json
 from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
-from harness.questions.importing.columns import meanings, plain
+from harness.questions.importing.columns import is_given, meanings, plain
 from harness.questions.importing.entry import id_in
 from harness.questions.importing.table import CellTable, Record, cell_value
 from harness.text.encodings import encodable
@@ -189,4 +189,6 @@ def _read(item: dict[str, Any], shapes: Iterable[Shape], forced: str | None) -> 
                 raise
             except UNEXPECTED:
                 raise FieldError(f"it has the keys of the format {shape.name}, but not its values.") from None
+    if read is not None and is_given(item.get("quote")):
+        read.pop("evidence", None)  # whoever corrected a refused row wrote the quote beside it
     return read

@@ -141,6 +141,15 @@ def test_squad_with_a_wrong_offset(tmp_path):
     }
 
 
+def test_a_quote_beside_a_refused_row_corrects_it(tmp_path):
+    """The row keeps its shape when it is written again; what a person adds to it counts."""
+    row = {"id": "a", "title": "Mill", "context": "It began in 1871.", "question": "When?", "answers": [{"text": "1871", "answer_start": 12}], "quote": FOUNDED}  # fmt: skip
+
+    assert [unit[0][2] for unit in found(write(tmp_path, "s.rejected.jsonl", json.dumps(row)))["When?"]] == [
+        FOUNDED
+    ]
+
+
 def test_a_sentence_that_stands_twice_in_its_paragraph_takes_its_neighbours(tmp_path):
     """The answer's sentence occurs twice: with the sentences beside it, the quote is one place."""
     context = "It rained. Then came snow. It rained. Then came sun."
