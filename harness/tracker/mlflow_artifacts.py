@@ -52,9 +52,9 @@ def ready(files: Iterable[Path], *, texts: bool) -> Iterator[tuple[list[Path], l
     """
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         allowed = [
-            file if texts or _is_text_free(file) else _table_without_text(file, Path(scratch))
+            file if texts or file.name in _TEXT_FREE_FILES else _table_without_text(file, Path(scratch))
             for file in files
-            if texts or _is_text_free(file) or file.suffix == ".parquet"
+            if texts or file.name in _TEXT_FREE_FILES or file.suffix == ".parquet"
         ]
         megabytes = {file: file.stat().st_size / 1e6 for file in allowed}
         large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name not in _ALWAYS]
@@ -125,11 +125,6 @@ def _global_address(uri: str) -> Iterator[None]:
         os.environ.pop("MLFLOW_TRACKING_URI", None)
         if before is not None:
             os.environ["MLFLOW_TRACKING_URI"] = before
-
-
-def _is_text_free(path: Path) -> bool:
-    """Whether a file holds no text of documents or questions; figures show names and numbers only."""
-    return path.name in _TEXT_FREE_FILES or path.suffix == ".svg"
 
 
 def _table_without_text(table: Path, folder: Path) -> Path:

@@ -29,13 +29,13 @@ def test_large_files_stay_in_the_output_folder(tmp_path: Path) -> None:
 
 def test_files_that_fit_are_all_ready(tmp_path: Path) -> None:
     """Nothing is left out without need."""
-    (tmp_path / "figure.svg").write_bytes(b"x")
-    with ready([tmp_path / "figure.svg"], texts=True) as files:
-        assert files == ([tmp_path / "figure.svg"], [])
+    (tmp_path / "report.html").write_bytes(b"x")
+    with ready([tmp_path / "report.html"], texts=True) as files:
+        assert files == ([tmp_path / "report.html"], [])
 
 
 def test_without_texts_no_text_leaves_the_output_folder(tmp_path: Path) -> None:
-    """tracker.texts=false drops files that may hold text, except figures, and columns of text."""
+    """tracker.texts=false drops files that may hold text and columns of text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -45,13 +45,12 @@ def test_without_texts_no_text_leaves_the_output_folder(tmp_path: Path) -> None:
     )
     pq.write_table(table, cell.folder / "questions.parquet")
     (cell.folder / "report.html").write_text("secret", encoding="utf-8")
-    (cell.folder / "recall.svg").write_text("<svg/>", encoding="utf-8")
     tracker = MlflowTracker(folder=tmp_path / "m", texts=False)
     handle = tracker.open_sweep(sweep_record(tmp_path))
     run_id = tracker.record_cell(handle, cell)
     client = MlflowClient(tracking_uri=handle["uri"])
     names = [file.path for file in client.list_artifacts(run_id)]
-    assert names == ["config.yaml", "questions.parquet", "recall.svg", "result.json"]
+    assert names == ["config.yaml", "questions.parquet", "result.json"]
     copied = tmp_path / "m" / "artifacts" / run_id / "artifacts" / "questions.parquet"
     assert pq.read_table(copied).column_names == ["question_id", "found", "recall_at_5"]
     tracker.abort_sweep(handle, "")

@@ -17,7 +17,7 @@ from harness.verdict.effects import Effect, MatchedPair
 from harness.view.report.drawing import Scale, apart, folded, forest, padded, ticks, written
 from harness.view.report.effects import effect_groups
 from harness.view.report.plots import CostPoint, front, left_grey, recall_lines, scatter
-from harness.view.report.questions import causes, histogram
+from harness.view.report.questions import causes
 
 FEW = st.floats(-1e3, 1e3, allow_nan=False)
 
@@ -115,15 +115,6 @@ def test_intervals_share_one_scale():
     assert "whisker" not in found[1]
     assert found[2] == ""
     assert forest([]) == []
-
-
-def test_a_histogram_draws_what_it_counts():
-    """One bar per step that is not empty, the tallest as tall as the frame."""
-    drawn = str(histogram([0, 2, 4], ["0", "1", "2", "3"], "things"))
-
-    assert drawn.count("<rect") == 2
-    assert "1 to 2: 2, 2 to 3: 4" in drawn
-    assert histogram([0, 0], ["0", "1", "2"], "things") is None
 
 
 @pytest.fixture

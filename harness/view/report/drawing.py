@@ -1,9 +1,8 @@
-"""What the charts share: scales, ticks, frames, intervals, SVG elements with escaped texts, and files."""
+"""What the charts share: scales, ticks, frames, intervals, SVG elements with escaped texts."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,22 +14,8 @@ from harness.verdict import Interval
 WIDTH = 400.0
 # An average letter of the charts' text takes so many units, and in bold.
 LETTER, BOLD = 6.1, 7.4
-# A file's chart is so many times as large as its units.
-_ZOOM = 2
-_MARGIN = 8.0
 # An interval in a row of a table.
 _ROW_WIDTH, _ROW_HEIGHT = 150.0, 20.0
-# Signs that XML can't hold.
-_NOT_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
-_STYLE = """
-text { fill: #555d68; font: 11.5px "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-.name { fill: #1b1f24; }
-.grid { stroke: #e3e4e0; }
-.axis { stroke: #c9cbc6; }
-.line { fill: none; stroke-width: 2.4; stroke-linejoin: round; }
-.thin { fill: none; stroke: #c9cbc6; }
-.dot { stroke: #ffffff; stroke-width: 1.5; }
-"""
 
 
 class Scale(NamedTuple):
@@ -99,13 +84,6 @@ def dot(x: float, y: float, radius: float, title: str, css: str = "dot") -> Mark
     )
 
 
-def bar(x: float, y: float, width: float, height: float) -> Markup:
-    """A box with round corners."""
-    return Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1.5" class="bar"/>').format(
-        x, y, width, height
-    )
-
-
 def frame(
     across: Scale, up: Scale, left: float, right: float, marks: Iterable[tuple[float, str]], label: str
 ) -> list[Markup]:
@@ -169,22 +147,3 @@ def _row(interval: Interval, scale: Scale, *, zero: bool) -> Markup:
         title += f" ({interval.lo:.3f} to {interval.hi:.3f})"
     parts.append(dot(scale(interval.value), middle, 4.5, title))
     return picture(_ROW_HEIGHT, title.replace("-", "−"), parts, width=_ROW_WIDTH)
-
-
-def standalone(drawing: Markup, colors: Sequence[str]) -> str:
-    """The chart as a file of its own, on white; ``colors``: of the cells, ``#rrggbb``."""
-    head, _, body = str(drawing).partition(">")
-    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', head)
-    width, height = (int(size[i]) + 2 * _MARGIN for i in (1, 2)) if size else (0.0, 0.0)
-    cells = "".join(
-        f".c{i} .line, .c{i} .tie {{ stroke: {color}; }}\n.c{i} .dot {{ fill: {color}; }}\n"
-        for i, color in enumerate(colors)
-    )
-    box = f"{-_MARGIN:g} {-_MARGIN:g} {width:g} {height:g}"
-    head = re.sub(
-        r'viewBox="[^"]*"', f'width="{_ZOOM * width:g}" height="{_ZOOM * height:g}" viewBox="{box}"', head
-    )
-    paper = f'<rect x="{-_MARGIN:g}" y="{-_MARGIN:g}" width="{width:g}" height="{height:g}" fill="#ffffff"/>'
-    return _NOT_XML.sub(
-        "\N{REPLACEMENT CHARACTER}", f"{head}>\n<style>{_STYLE}{cells}</style>\n{paper}\n{body}\n"
-    )

@@ -1,8 +1,7 @@
-"""The report of a finished sweep as one HTML page, and its recall curves as SVG files."""
+"""The report of a finished sweep as one HTML page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
-from harness.files.atomic import write_text, writing
+from harness.files.atomic import writing
 from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
 from harness.view.colors import cell_css
 from harness.view.formats import counted, short
 from harness.view.report.board import board, by_status
-from harness.view.report.drawing import standalone
 from harness.view.report.effects import SHOWN, depends, effect_groups, heat_maps, wordings
 from harness.view.report.excerpts import hardest
 from harness.view.report.payload import payload
@@ -26,18 +24,16 @@ from harness.view.report.questions import MEANING, causes, golden_set, remedies
 from harness.view.verdict_words import VerdictText, verdict_words
 
 _HERE = "harness.view.report"
-# Pattern of the metrics, file, what the number counts, title and a sentence on how to read it.
+# Pattern of the metrics, what the number counts, title and a sentence on how to read it.
 _CURVES = (
     (
         r"recall_at_(\d+)",
-        "recall_over_k.svg",
         "rows read (k)",
         "Recall over rows",
         "In the same number of rows, bigger chunks read more.",
     ),
     (
         r"recall_at_(\d+)_tokens",
-        "recall_over_tokens.svg",
         "tokens of context read",
         "Recall over tokens of context",
         "Here each configuration has read the same amount of text.",
@@ -108,25 +104,6 @@ def write_page(sweep: FinishedSweep, findings: Findings, path: Path) -> Path:
     return path
 
 
-def write_charts(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Draws recall over k and over tokens, where there are two values or more, into ``folder``.
-
-    ``cells``: finished cells, best first, each with ``name``, ``color`` (``#rrggbb``) and ``metrics``.
-    Gives the paths.
-    """
-    metrics = {str(cell["name"]): cell["metrics"] for cell in cells}
-    paths = []
-    for pattern, name, label, _, _ in _CURVES:
-        grey = left_grey(metrics, pattern)
-        remark = f"; {counted(grey, 'cell')} in grey" if grey else ""
-        drawing = recall_lines(metrics, pattern, label + remark)
-        if drawing is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            paths.append(folder / name)
-            write_text(folder / name, standalone(drawing, [str(cell["color"]) for cell in cells]))
-    return paths
-
-
 def _words(sweep: FinishedSweep, findings: Findings) -> VerdictText:
     said = verdict_words(findings.verdict, sweep, primary=findings.metric)
     if findings.verdict is None and findings.reason:
@@ -162,7 +139,7 @@ def _text(name: str) -> Markup:
 def _curves(sweep: FinishedSweep) -> list[ReportChart]:
     metrics = {cell.name: cell.content["metrics"] for cell in sweep.cells}
     found = []
-    for pattern, _, label, title, note in _CURVES:
+    for pattern, label, title, note in _CURVES:
         drawing = recall_lines(metrics, pattern, label)
         if drawing is not None:
             grey = left_grey(metrics, pattern)
