@@ -146,9 +146,7 @@ def _summary(
 ) -> SweepSummary:
     """What the tracker shows of the whole sweep; the leaderboard is written to the sweep's folder."""
     same_chunks = not sweep.rechunks
-    note, text = leaderboard(
-        contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks
-    )
+    text = leaderboard(contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
     report = [shown.report] if shown.report else []
@@ -158,7 +156,7 @@ def _summary(
         f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
     ]
     return SweepSummary(
-        note=note,
+        note=text,
         files=[board, sweep.folder / SWEEP, *excerpts, *report],
         columns=names,
         cost=f"context_tokens_at_{sweep.k}",
