@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import InputError
 from harness.records import Float32Array, FloatArray, IntArray
 from harness.verdict import BoolArray, Interval
 from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of, sign_flips, step_down
@@ -157,11 +156,6 @@ def by_group(
     (Bonferroni), none below ten effective clusters. A change of sign takes two groups whose limits lie on
     different sides of zero (Gail & Simon 1985).
     """
-    if not len(differences) == len(clusters) == len(groups):
-        raise InputError(
-            f"A comparison by group has {len(differences)} differences, {len(clusters)} clusters and "
-            f"{len(groups)} groups; give one of each per question."
-        )
     labels = np.asarray(groups, dtype=str)
     found, signs = [], set()
     names = list(dict.fromkeys(labels.tolist()))

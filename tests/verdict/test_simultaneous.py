@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from simulated_sweeps import paired
 
-from harness.errors import InputError
 from harness.verdict.simultaneous import by_group, thirds
 
 
@@ -49,9 +47,3 @@ def test_groups_too_small_to_speak():
 
     assert found.groups[0].difference.lo is None
     assert not found.changes_sign
-
-
-def test_lengths_must_agree():
-    """One difference, one cluster and one group per question."""
-    with pytest.raises(InputError, match="3 differences, 3 clusters and 2 groups"):
-        by_group(np.zeros(3), np.arange(3), ["a", "b"])
