@@ -33,7 +33,7 @@ def write_excerpts(
     """Writes both files for the finished cells below ``folder``; gives those that were written.
 
     ``documents``: in the order of the rankings (by id). ``k``: how many rows of each ranking are shown, if
-    they fit into 5 MB; with fewer rows, ``texts.json.gz`` says so under ``left_out``.
+    they fit into 5 MB.
     """
     lines = "".join(json.dumps(_line(question)) + "\n" for question in questions)
     files = {folder / EVIDENCE: gzip.compress(lines.encode(), mtime=0)}
@@ -110,24 +110,19 @@ def _fitting(documents: Sequence[Document], evidence: IntArray, folder: Path, k:
     """The evidence with as many rows of each ranking as fit, else as much of the evidence as fits."""
     lengths = np.array([len(document.text) for document in documents], np.int64)
     rankings = sorted(folder.glob("*/rankings.npz"))
-    for rows in dict.fromkeys((k, k // 2, 1, 0)):
-        shown = np.concatenate([evidence, *(_returned(file, rows, len(documents)) for file in rankings)])
-        said = (
-            f"Only the first {rows} of {k} rows of each ranking are here; the limit is {MOST_BYTES:,} bytes."
-        )
-        content = _packed(documents, merged(widened(shown, lengths)), said if rows < k else "")
-        if content is not None:
-            return content
     count = len(evidence)
-    said = f"Only the first of {count:,} evidence spans are here; the limit is {MOST_BYTES:,} bytes."
-    for halvings in range(1, count.bit_length() + 1):
-        content = _packed(documents, merged(widened(evidence[: count >> halvings], lengths)), said)
+    tries = [(rows, count) for rows in dict.fromkeys((k, k // 2, 1, 0))]
+    tries += [(0, count >> halvings) for halvings in range(1, count.bit_length())]
+    for rows, spans in tries:
+        returned = (_returned(file, rows, len(documents)) for file in rankings)
+        shown = np.concatenate([evidence[:spans], *returned])
+        content = _packed(documents, merged(widened(shown, lengths)))
         if content is not None:
             return content
-    return _compressed({}, said)
+    return _compressed({})
 
 
-def _packed(documents: Sequence[Document], shown: IntArray, left_out: str) -> bytes | None:
+def _packed(documents: Sequence[Document], shown: IntArray) -> bytes | None:
     """The file's bytes, or None when they would be too many."""
     if int(np.sum(shown[:, 2] - shown[:, 1])) > _PACKS_AT_BEST * MOST_BYTES:
         return None
@@ -135,12 +130,12 @@ def _packed(documents: Sequence[Document], shown: IntArray, left_out: str) -> by
     for doc, start, end in shown.tolist():
         document = documents[doc]
         pieces.setdefault(document.doc_id, []).append((start, document.text[start:end]))
-    content = _compressed(pieces, left_out)
+    content = _compressed(pieces)
     return content if len(content) <= MOST_BYTES else None
 
 
-def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]], left_out: str) -> bytes:
-    text = json.dumps({"left_out": left_out, "documents": pieces}, ensure_ascii=False)
+def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]]) -> bytes:
+    text = json.dumps({"documents": pieces}, ensure_ascii=False)
     # Lone surrogates can occur in JSON, and UTF-8 can't encode them.
     return gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
 
