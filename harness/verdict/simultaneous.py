@@ -150,7 +150,7 @@ def thirds(overlap: FloatArray) -> list[str]:
 def by_group(
     differences: FloatArray, clusters: IntArray, groups: Sequence[str] | npt.NDArray[np.str_]
 ) -> GroupComparison:
-    """The mean difference in every group of questions, groups in the order in which they appear.
+    """The mean difference in every group of questions; thirds of overlap stand from low to high.
 
     ``differences``: float64 (questions,), one cell minus the other. Each group has limits of risk 5% / groups
     (Bonferroni), none below ten effective clusters. A change of sign takes two groups whose limits lie on
@@ -158,7 +158,8 @@ def by_group(
     """
     labels = np.asarray(groups, dtype=str)
     found, signs = [], set()
-    names = list(dict.fromkeys(labels.tolist()))
+    order = (*THIRDS, "unknown")
+    names = sorted(dict.fromkeys(labels.tolist()), key=lambda name: (*order, name).index(name))
     for name in names:
         inside = labels == name
         one = several(differences[None, inside], clusters[inside], risk=0.05 / len(names))

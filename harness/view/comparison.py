@@ -12,7 +12,7 @@ from harness.view.formats import counted, in_brackets, limits, point_limits, poi
 from harness.view.table import Head, TextTable
 
 _QUOTE = 160
-# Thirds of overlap, in their order and in words.
+# Thirds of overlap in words.
 _SHARED = {"low": "few", "middle": "some", "high": "many", "unknown": "unknown"}
 _DIFFERENCE = (Head("difference"), Head("95%"))
 
@@ -93,11 +93,9 @@ def _by_wording(found: Comparison) -> Iterator[str]:
             continue
         yield ""
         yield from wrapped(f"By {grouped} (first − second):", "")
-        order = list(_SHARED)
-        groups = sorted(compared.groups, key=lambda one: (*order, one.group).index(one.group))
         rows = [
             [_SHARED.get(one.group, one.group), f"{one.questions:,}", *_points(one.difference)]
-            for one in groups
+            for one in compared.groups
         ]
         yield from TextTable([Head("group", left=True), Head("questions"), *_DIFFERENCE], rows).lines()
         if compared.changes_sign:

@@ -17,7 +17,6 @@ from harness.verdict.effects import Effect, MatchedPair
 from harness.view.report.drawing import Scale, apart, folded, forest, padded, ticks, written
 from harness.view.report.effects import effect_groups
 from harness.view.report.plots import CostPoint, front, left_grey, recall_lines, scatter
-from harness.view.report.questions import causes
 
 FEW = st.floats(-1e3, 1e3, allow_nan=False)
 
@@ -147,15 +146,6 @@ def test_lines_that_coincide_share_a_name():
     assert drawn.count('class="line"') == 3
     assert re.findall(r'class="name">([^<]*)<', drawn) == ["a0", "and 4 more", "b0", "and 1 more", "c0"]
     assert left_grey(cells, r"recall_at_(\d+)") == 0
-
-
-def test_bars_hold_every_question(sweep):
-    """Shares of a cell's causes add up to all of it."""
-    bars, found = causes(sweep)
-
-    assert all(sum(part.questions for part in bar.parts) == 50 for bar in bars)
-    assert all(sum(part.share for part in bar.parts) == pytest.approx(100, abs=0.01) for bar in bars)
-    assert found[0] == "found"
 
 
 def test_an_effect_that_depends_is_given_per_combination():

@@ -18,7 +18,7 @@ from harness.view.report.drawing import forest
 
 # So many lines of an axis are shown at once; the others are folded.
 SHOWN = 10
-_SHARED = {
+SHARED = {
     "low": "few words shared with the evidence",
     "middle": "some words shared",
     "high": "many words shared",
@@ -46,15 +46,6 @@ class EffectGroup(NamedTuple):
 
     axis: str
     remark: str
-    lines: Sequence[DifferenceLine]
-
-
-class WordingComparison(NamedTuple):
-    """Two cells compared among questions worded alike. ``depends``: the sign differs by more than chance."""
-
-    first: str
-    second: str
-    depends: bool
     lines: Sequence[DifferenceLine]
 
 
@@ -96,17 +87,6 @@ def effect_groups(effects: Sequence[Effect]) -> list[EffectGroup]:
         EffectGroup(plain(axis), _remark([e for e in effects if e.axis == axis]), lines)
         for axis, lines in groups.items()
     ]
-
-
-def wordings(found: Sequence[ByWording]) -> list[WordingComparison]:
-    """Each comparison with its groups, few shared words first."""
-    order = list(_SHARED)
-    comparisons = []
-    for one in found:
-        groups = sorted(one.comparison.groups, key=lambda group: (*order, group.group).index(group.group))
-        lines = [_line(_SHARED.get(g.group, g.group), g.difference, g.questions) for g in groups]
-        comparisons.append(WordingComparison(one.first, one.second, one.comparison.changes_sign, lines))
-    return comparisons
 
 
 def depends(found: Sequence[ByWording]) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from markupsafe import Markup
 
@@ -13,14 +14,23 @@ from harness.decision.findings import Findings
 from harness.files.atomic import writing
 from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
+from harness.verdict import Status
 from harness.view.colors import cell_css
-from harness.view.formats import counted, short
-from harness.view.report.board import board, by_status
-from harness.view.report.effects import SHOWN, depends, effect_groups, heat_maps, wordings
+from harness.view.formats import counted, figure, limits, point_limits, points, short
+from harness.view.report.board import board
+from harness.view.report.effects import (
+    SHARED,
+    SHOWN,
+    depends,
+    effect_groups,
+    heat_maps,
+    is_clear,
+    plain,
+)
 from harness.view.report.excerpts import hardest
 from harness.view.report.payload import payload
 from harness.view.report.plots import cost_points, left_grey, recall_lines, scatter
-from harness.view.report.questions import MEANING, causes, golden_set, remedies
+from harness.view.report.questions import MEANING, REMEDIES, causes, golden_set
 from harness.view.verdict_words import VerdictText, verdict_words
 
 _HERE = "harness.view.report"
@@ -69,24 +79,23 @@ def page(sweep: FinishedSweep, findings: Findings) -> str:
 def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
     """What the templates show, section by section."""
     metric, verdict = findings.metric, findings.verdict
-    bars, known = causes(sweep)
     return {
         "metric": short(metric),
         "words": _words(sweep, findings),
         "verdict": verdict,
-        "standings": by_status(verdict),
+        "statuses": get_args(Status),
+        "findings": findings,
         "places": {cell.name: i for i, cell in enumerate(sweep.cells)},
         "board": board(sweep, findings, same_chunks=not rechunks(sweep.cells)),
         "curves": _curves(sweep),
         "grids": heat_maps(sweep.cells, sweep.axes, metric),
         "costs": _costs(sweep, metric),
-        "bars": bars,
-        "causes": known,
+        "causes": causes(sweep),
         "meaning": MEANING,
-        "remedies": remedies(sweep, findings.helped),
+        "remedies": REMEDIES,
         "groups": effect_groups(findings.effects),
         "shown_effects": SHOWN,
-        "wordings": wordings(findings.wording),
+        "shared": SHARED,
         "golden": golden_set(sweep, verdict),
         "hardest": hardest(sweep),
     }
@@ -122,13 +131,25 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"whole": _whole, "counted": counted}
+    filters = (counted, figure, is_clear, limits, plain, point_limits, points)
+    made.filters |= {given.__name__: given for given in filters}
+    made.filters |= {"whole": _whole, "key": _key, "signed": _signed}
     return made.get_template("report.html.j2")
 
 
 def _whole(text: str) -> str:
     """Names of configurations stay on one line: no break at their middle dots."""
     return text.replace(" · ", "\u00a0·\u00a0")
+
+
+def _key(value: float) -> str:
+    """What a column is sorted by; empty where there is no value."""
+    return f"{value:.6f}" if math.isfinite(value) else ""
+
+
+def _signed(difference: float) -> str:
+    """A difference in points, without the unit."""
+    return points(difference, sign=True).split()[0]
 
 
 def _text(name: str) -> Markup:

@@ -1,17 +1,14 @@
-"""The questions in figures: what became of them in each cell, what might help, and the golden set itself."""
+"""The questions: what became of them in each cell, what might help, and the golden set itself."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from harness.decision.findings import Helped
 from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
 from harness.view.notes import documents
-from harness.view.report.effects import plain
 from harness.view.report.excerpts import places_of
 
 # The order in which a bar shows them, best first, and what each means.
@@ -24,8 +21,8 @@ MEANING = {
     "not_retrieved": "the evidence did not come back",
     "not_in_index": "no chunk holds the evidence",
 }
-# A suspicion, as the cause is one.
-_USUAL = {
+# What usually helps: a suspicion, as the cause is one.
+REMEDIES = {
     "partial": "more context (k), or a reranker",
     "split": "another chunker, bigger chunks or an overlap",
     "truncated": "smaller chunks, or a model with a longer maximum sequence length",
@@ -35,59 +32,9 @@ _USUAL = {
 }
 
 
-class BarPart(NamedTuple):
-    """``share``: of the cell's questions, in percent."""
-
-    cause: str
-    questions: int
-    share: float
-
-
-class StackedBar(NamedTuple):
-    """One cell's bar, of parts from left to right."""
-
-    place: int
-    name: str
-    parts: Sequence[BarPart]
-
-
-class Remedy(NamedTuple):
-    """One cause with its number of questions and what was observed, a sentence each."""
-
-    cause: str
-    questions: int
-    usual: str
-    observed: Sequence[str]
-
-
-def causes(sweep: FinishedSweep) -> tuple[list[StackedBar], list[str]]:
-    """For each cell its questions by suspected cause; and the causes that occur."""
-    bars = []
-    for i, cell in enumerate(sweep.cells):
-        counts = cell.content["diagnosis"]
-        total = sum(counts.values())
-        parts = [BarPart(c, counts[c], round(100 * counts[c] / total, 3)) for c in MEANING if counts.get(c)]
-        bars.append(StackedBar(i, cell.name, parts))
-    found = {part.cause for bar in bars for part in bar.parts}
-    return bars, [cause for cause in MEANING if cause in found]
-
-
-def remedies(sweep: FinishedSweep, helped: Mapping[str, Mapping[str, Sequence[Helped]]]) -> list[Remedy]:
-    """The causes of the best cell's missed questions; ``helped``: cell to cause to what was observed."""
-    if not sweep.cells:
-        return []
-    best = sweep.cells[0]
-    missed, of_cause = best.content["diagnosis"], helped.get(best.name, {})
-    return [
-        Remedy(cause, missed[cause], usual, [_observed(one) for one in of_cause.get(cause, ()) if one.found])
-        for cause, usual in _USUAL.items()
-        if missed.get(cause)
-    ]
-
-
-def _observed(one: Helped) -> str:
-    found = f"{plain(one.setting)} {one.value} finds {one.found} of {one.of}"
-    return f"{found}, and loses {one.lost} of {one.had} others"
+def causes(sweep: FinishedSweep) -> list[str]:
+    """The suspected causes that occur."""
+    return [cause for cause in MEANING if any(cell.content["diagnosis"].get(cause) for cell in sweep.cells)]
 
 
 def golden_set(sweep: FinishedSweep, verdict: Verdict | None) -> dict[str, Sequence[tuple[str, str]]]:
