@@ -21,9 +21,9 @@ def test_opposite_signs_that_are_shown():
     differences = np.concatenate([up[0] - up[1], down[0] - down[1]])
     found = by_group(differences, np.arange(300), np.repeat(["high", "low"], 150))
 
-    assert [g.group for g in found.groups] == ["high", "low"]
+    assert [g.group for g in found.groups] == ["low", "high"]
     assert [g.questions for g in found.groups] == [150, 150]
-    assert found.groups[0].difference.lo > 0 > found.groups[1].difference.hi
+    assert found.groups[0].difference.hi < 0 < found.groups[1].difference.lo
     assert found.changes_sign
 
 
