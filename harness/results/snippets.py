@@ -9,13 +9,15 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.files.atomic import writing
-from harness.records import Document, Evidence, IntArray, Question
+from harness.golden.question_json import evidence_object
+from harness.records import Document, IntArray, Question
 
 TEXTS, EVIDENCE = "texts.json.gz", "evidence.jsonl.gz"
 # Characters shown on either side of an evidence or a row.
@@ -170,16 +172,12 @@ def _labelled(documents: Sequence[Document], questions: Sequence[Question]) -> I
 
 def _line(question: Question) -> dict[str, Any]:
     evidence = [
-        _place(unit) | ({"alternatives": [_place(p) for p in unit.alternatives]} if unit.alternatives else {})
+        evidence_object(
+            replace(unit, quote=None, alternatives=tuple(replace(p, quote=None) for p in unit.alternatives))
+        )
         for unit in question.evidence
     ]
     return {"question_id": question.question_id, "source": question.source, "evidence": evidence}
-
-
-def _place(place: Evidence) -> dict[str, Any]:
-    span = {} if place.start is None else {"start": place.start, "end": place.end}
-    grade = {} if place.grade == 1 else {"grade": place.grade}
-    return {"doc_id": place.doc_id, **span, **grade}
 
 
 def _quoted(unit: dict[str, Any], pieces: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, Any]:
