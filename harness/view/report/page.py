@@ -18,6 +18,7 @@ from harness.verdict import Status
 from harness.view.colors import cell_css
 from harness.view.formats import counted, figure, limits, point_limits, points, short
 from harness.view.report.board import board
+from harness.view.report.drawing import environment
 from harness.view.report.effects import (
     SHARED,
     SHOWN,
@@ -122,15 +123,7 @@ def _words(sweep: FinishedSweep, findings: Findings) -> VerdictText:
 
 @cache
 def _template() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(
-        loader=PackageLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment()
     filters = (counted, figure, is_clear, limits, plain, point_limits, points)
     made.filters |= {given.__name__: given for given in filters}
     made.filters |= {"whole": _whole, "key": _key, "signed": _signed}
