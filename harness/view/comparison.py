@@ -25,7 +25,6 @@ def comparison(found: Comparison) -> Iterator[str]:
     yield ""
     for sentence in (*_sentences(found), *found.caveats):
         yield from wrapped(sentence, "")
-    yield from _to_baseline(found)
     yield from _by_wording(found)
     first, second = (cell.name for cell in found.cells)
     yield from _changes(first, f"{first} → {second}", found.for_first, found.won)
@@ -72,14 +71,6 @@ def _sentences(found: Comparison) -> Iterator[str]:
         needed = found.verdict.required_sample_size
         if needed is not None:
             yield f"About {rounded(needed):,} questions would separate them if the difference stayed so."
-
-
-def _to_baseline(found: Comparison) -> Iterator[str]:
-    if found.to_baseline:
-        yield ""
-        yield from wrapped(f"Against {found.baseline}, which runs today, with limits that hold for both:", "")
-        rows = [[name, *_points(difference)] for name, difference in found.to_baseline.items()]
-        yield from TextTable([Head("cell", left=True), *_DIFFERENCE], rows).lines()
 
 
 def _by_wording(found: Comparison) -> Iterator[str]:
