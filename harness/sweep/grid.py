@@ -138,7 +138,6 @@ def _without(cells: Sequence[Composed], keys: Sequence[str]) -> list[str]:
     notes = []
     for key in keys:
         options = {cell.choices[key.partition(".")[0]]: None for cell in cells if unused_by(cell.config, key)}
-        notes.append(
-            f"{listed(list(options), len(options))} {'has' if len(options) == 1 else 'have'} no {key}: run without it"
-        )
+        who, verb = listed(list(options), len(options)), "has" if len(options) == 1 else "have"
+        notes.append(f"{who} {verb} no {key}: run without it")
     return notes

@@ -6,32 +6,14 @@ from mlflow import MlflowClient
 from tracker_records import cell_record, sweep_record
 
 from harness.tracker.mlflow import MlflowTracker
-from harness.tracker.mlflow_artifacts import LARGEST_MB, ready
-from harness.tracker.mlflow_store import connected
+from harness.tracker.mlflow_artifacts import ready
 
 
-def test_large_files_stay_in_the_output_folder(tmp_path: Path) -> None:
-    """Nothing above 5 MB is copied but the rankings; the description names what is missing."""
-    tracker = MlflowTracker(folder=tmp_path / "m")
-    handle = tracker.open_sweep(sweep_record(tmp_path))
-    cell = cell_record(tmp_path / "0", note="first\n\nsecond")
-    for name in ("report.html", "rankings.npz"):
-        (cell.folder / name).write_bytes(b"x" * int(LARGEST_MB * 1e6 + 200_000))
-    (cell.folder / "edge.html").write_bytes(b"x" * int(LARGEST_MB * 1e6))
-    run = connected(handle["uri"]).get_run(tracker.record_cell(handle, cell))
-    copied = sorted(path.name for path in Path(run.info.artifact_uri.removeprefix("file://")).iterdir())
-    assert copied == ["config.yaml", "edge.html", "rankings.npz", "result.json"]
-    assert run.data.tags["mlflow.note.content"] == (
-        f"first\n\nToo large to be copied here: report.html (5.2 MB). See {cell.folder}.\n\nsecond"
-    )
-    tracker.abort_sweep(handle, "")
-
-
-def test_files_that_fit_are_all_ready(tmp_path: Path) -> None:
+def test_with_texts_every_file_is_ready(tmp_path: Path) -> None:
     """Nothing is left out without need."""
     (tmp_path / "report.html").write_bytes(b"x")
     with ready([tmp_path / "report.html"], texts=True) as files:
-        assert files == ([tmp_path / "report.html"], [])
+        assert files == [tmp_path / "report.html"]
 
 
 def test_without_texts_no_text_leaves_the_output_folder(tmp_path: Path) -> None:

@@ -158,9 +158,9 @@ def test_an_effect_that_depends_is_given_per_combination():
     )
 
     assert group.remark == "depends on the model, and even changes sign"
-    assert [(line.within, line.text, line.is_clear) for line in group.lines] == [
-        ("model x", "−6.0 points", True),
-        ("model y", "+6.6 points", True),
+    assert [(line.within, line.interval) for line in group.lines] == [
+        ("model x", pairs[0].difference),
+        ("model y", pairs[1].difference),
     ]
 
 
