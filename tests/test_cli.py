@@ -269,6 +269,24 @@ def test_among_equals_the_cheaper_cell_comes_first(workplace):
     assert "Only 5 questions: one more or less that is found moves a cell by 20 points." in done.stdout
 
 
+def test_half_precision_says_what_it_leaves_open(workplace):
+    """Static vectors don't know the order of words: two lines of the same words tie, which rounding could turn around."""
+    (workplace.documents / "cities.md").write_text("Paris London Rome Berlin\n\nLondon Paris Rome Berlin\n")
+    evidence = [{"doc_id": "cities.md", "quote": "Paris London Rome Berlin"}]
+    question = {"question": "Rome, Berlin, London and Paris", "evidence": evidence}
+    workplace.golden.write_text(json.dumps(question) + "\n")
+    done = workplace.sweep("chunk=4", "k=1", "cache_dtype=float16", "tracker=none")
+
+    assert done.returncode == 0, done.stderr
+    assert workplace.results()[0]["health"]["unsettled_questions"] == 1
+    assert "For 1 of 1 questions, rounding may change the first rows" in " ".join(done.stdout.split())
+
+    exact = workplace.sweep("chunk=4", "k=1", "tracker=none")
+
+    assert "unsettled_questions" not in workplace.results()[-1]["health"]
+    assert "float16" not in exact.stdout
+
+
 def test_cells_are_compared_on_the_same_questions_or_not_at_all(workplace):
     """A corpus that lost a label does not win by a shorter exam: refused, unless the lost one counts as not found."""
     worse = workplace.root / "worse"

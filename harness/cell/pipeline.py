@@ -66,7 +66,7 @@ def evaluate(cell: Components, ks: Sequence[int], primary: str) -> Result:
         with seconds.of("metrics"):
             scores[kind] = _score(cell, prepared, kind, asked, rankings[kind], encoded, ks, primary)
     with seconds.of("metrics"):
-        figures = health_of(cell, prepared, questions, encoded, 5 if 5 in ks else max(ks))
+        figures = health_of(cell, prepared, questions, rankings, encoded, 5 if 5 in ks else max(ks))
     return Result(
         questions=questions,
         rankings=rankings,

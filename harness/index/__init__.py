@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from harness.records import Float32Array, IntArray, Ranking
+
+# Rounding to 11 bits moves each number by 2^-11 of itself at most, so the score of unit vectors by 2^-11
+# (Cauchy and Schwarz); two scores can come nearer by twice that.
+HALF_GAP = 2.0**-10
 
 
 class Index(Protocol):
@@ -39,3 +46,15 @@ class Index(Protocol):
 
     def megabytes(self) -> float:
         """Size of what a search reads."""
+
+
+def unsettled(ranking: Ranking, k: int, gap: float = HALF_GAP) -> npt.NDArray[np.bool_]:
+    """Whether exact vectors may give another first ``k``, bool (questions,): the next score within ``gap``.
+
+    A ranking must be deeper than ``k`` to tell; where no row follows, nothing is unsettled.
+    """
+    if k >= ranking.depth:
+        return np.zeros(len(ranking.rows), bool)
+    last, following = ranking.scores[:, k - 1], ranking.scores[:, k]
+    found = following > -np.inf
+    return found & (np.where(found, last - np.where(found, following, 0), np.inf) <= gap)

@@ -87,6 +87,11 @@ class CachedModel:
         store.prepare(space, self._whole.identity(), role)
         store.add(space, self._whole.identity(), role, unique, encoded)
 
+    @property
+    def is_rounded(self) -> bool:
+        """True when the store holds less than float32, so that scores are rounded."""
+        return self._store.dtype != "float32"
+
     def missing(self, texts: Sequence[str], role: Role) -> list[str]:
         """The different texts that are not cached, sorted by their hash. Loads no weights."""
         unique, first, _ = unique_texts(texts)

@@ -47,6 +47,17 @@ def truncation(name: str, content: Mapping[str, Any]) -> str | None:
     )
 
 
+def rounding(name: str, content: Mapping[str, Any]) -> str | None:
+    """For how many questions float16 embeddings leave the order of the first rows open, or None."""
+    count = int(content["health"].get("unsettled_questions", 0))
+    if not count:
+        return None
+    return (
+        f"{name}: embeddings are cached as float16. For {count} of {sum(content['questions'].values())} "
+        "questions, rounding may change the first rows; cache_dtype=float32 avoids it."
+    )
+
+
 def precision(name: str, content: Mapping[str, Any]) -> str | None:
     """How far vectors computed in int8 are from exact ones, or None."""
     agreement = content["health"].get("vector_agreement")
@@ -88,7 +99,7 @@ def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
 
 
 # What there may be to say of a cell.
-OF_CELLS = (truncation, precision, approximate, own_chunks)
+OF_CELLS = (truncation, rounding, precision, approximate, own_chunks)
 
 
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
