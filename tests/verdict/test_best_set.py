@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 from simulated_sweeps import SIZES, paired, recalls, summed
 
-from harness.verdict.best_set import best_set, compare
-from harness.verdict.clusters import exact_p, holm
+from harness.verdict.best_set import best_set
+from harness.verdict.pairs import compare
+from harness.verdict.sign_tests import exact_p, holm
 
 QUICK = {"looks": 1, "first": 2000}
 SINGLE = SIZES["300 questions, each its own cluster"]
