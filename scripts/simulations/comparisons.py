@@ -23,14 +23,14 @@ def _judged(seed, count, sizes, means, **settings):
 
 
 def _errors(found, means):
-    """The first best is ruled out; any is; a sole wrong winner; limits that don't all hold."""
+    """The first best is ruled out; any is; a sole wrong winner; all lower, all upper limits hold."""
     best = np.flatnonzero(means == means.max())
     truth = np.array([m - np.delete(means, i).max() for i, m in enumerate(means)])
     sole = found.lo.max() > 0
     wrong = sole and (len(best) > 1 or int(np.argmax(found.lo)) != best[0])
-    held = ((found.lo <= truth + 1e-9) & (truth <= found.hi + 1e-9)).all()
+    lower, upper = (found.lo <= truth + 1e-9).all(), (truth <= found.hi + 1e-9).all()
     out = found.ruled_out | (sole & (np.arange(len(means)) != np.argmax(found.lo)))
-    return out[best[0]], out[best].any(), wrong, held
+    return out[best[0]], out[best].any(), wrong, lower, upper
 
 
 def _cases():
@@ -63,7 +63,8 @@ def _one_case(count, place, name, sizes, given):
     if (means == means.max()).sum() > 1:
         yield "any of the equal best is ruled out", setting, "<= 5%", int(rates[1]), count
     yield "a sole winner is declared wrongly", setting, "<= 5%", int(rates[2]), count
-    yield "limits of all distances to the best hold", setting, ">= 95%", int(rates[3]), count
+    yield "all lower limits of distances to the best hold", setting, ">= 95%", int(rates[3]), count
+    yield "all upper limits of distances to the best hold", setting, ">= 95%", int(rates[4]), count
 
 
 def _skewed(count):

@@ -147,6 +147,24 @@ def test_twelve_equal_cells():
     assert sole <= MOST
 
 
+def test_a_winner_need_not_win_by_the_joint_test():
+    """A cell 10 points above five others, with 150 questions: at least three sweeps of five name it.
+
+    The joint test alone, which takes account of all cells, named it in less than half of the sweeps. Then all others
+    are ruled out, and its lower limit lies above 0.
+    """
+    rng, sizes = np.random.default_rng(8), np.maximum(np.round(5.4 * 0.97 ** np.arange(60)), 1)
+    named = []
+    for sums in summed(recalls(rng, 60, sizes.astype(int), np.array([0.85] + [0.75] * 5)), sizes.astype(int)):
+        found = best_set(sums, sizes, **QUICK)
+        named.append(found.winner == 0)
+        if found.winner is not None:
+            assert found.ruled_out.sum() == 5
+            assert found.lo[found.winner] > 0
+
+    assert np.mean(named) >= 0.6
+
+
 def test_two_equal_cells():
     """Where both are the best, neither is named the winner in more than 5% of sweeps."""
     rng = np.random.default_rng(7)
