@@ -10,9 +10,16 @@ import numpy as np
 from harness.records import Float32Array, FloatArray
 from harness.verdict import BoolArray
 from harness.verdict.clusters import RESAMPLES, seed_of, sign_flips
-from harness.verdict.pairs import CellPairs, compare, inverse_root, squared_distances, upper_limits
+from harness.verdict.pairs import (
+    CellPairs,
+    compare,
+    inverse_root,
+    limits_alone,
+    squared_distances,
+    upper_limits,
+)
 from harness.verdict.power import LEVEL
-from harness.verdict.sign_tests import LOOKS, each_alone, exact_p, holm, step_down
+from harness.verdict.sign_tests import LOOKS, exact_p, holm, step_down
 from harness.verdict.simultaneous import SPARSE, least_critical
 
 
@@ -73,41 +80,12 @@ def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int
     np.fill_diagonal(lower, np.inf)
     lo, hi, settled = lower.min(axis=1), upper.min(axis=1), steps.settled
     top = int(np.argmax(pairs.total[:, 0]))
-    behind, is_settled = _behind(top, pairs, rng, looks, first)
+    behind, is_settled = limits_alone(top, pairs, rng, LEVEL, looks, first)
     lo[top] = max(lo[top], -np.delete(behind, top).max())
     wins = bool(lo[top] > 0 and is_settled)
     if wins:
         hi, settled = np.minimum(hi, behind), np.ones_like(settled)
     return BestSet(lo, hi, hi < 0, settled, steps.p, top if wins else None)
-
-
-def _behind(
-    top: int, pairs: CellPairs, rng: np.random.Generator, looks: int, first: int
-) -> tuple[FloatArray, bool]:
-    """float64 (cells,): upper limits of each cell's mean minus that of ``top``, each alone, at 2.5%.
-
-    The limit of ``top`` is infinite. Also whether the resamples settle that all limits lie below 0, or that
-    one does not.
-    """
-    rivals = np.delete(np.arange(len(pairs.sums)), top)
-    apart = pairs.sums[top] - pairs.sums[rivals]
-    unit = (apart * inverse_root((apart**2).sum(axis=1))[:, None]).astype(np.float32)
-    observed = pairs.total[top, rivals] * inverse_root(pairs.squares[top, rivals])
-    tests = each_alone(partial(_draw_alone, rng, unit), observed, LEVEL, looks, first)
-    critical = np.full(len(pairs.sums), least_critical(pairs.sizes, LEVEL))
-    critical[rivals] = np.maximum(critical[rivals], tests.critical)
-    limits = upper_limits(pairs, critical)[:, top]
-    limits[top] = np.inf
-    for rival, differences in zip(rivals, apart, strict=True):
-        is_sparse = limits[rival] < 0 and pairs.differing[rival, top] < SPARSE
-        if is_sparse and exact_p(differences) > LEVEL:
-            limits[rival] = 0.0
-    return limits, tests.settled
-
-
-def _draw_alone(rng: np.random.Generator, unit: Float32Array, resamples: int) -> Float32Array:
-    """float32 (resamples, rivals): the statistic of each pair under sign flips of whole clusters."""
-    return np.concatenate([(unit @ flips).T for flips in sign_flips(rng, unit.shape[1], resamples)])
 
 
 def _draw(rng: np.random.Generator, sums: FloatArray, resamples: int) -> Float32Array:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from harness.records import FloatArray
-from harness.verdict.simultaneous import inverted, with_allowance
+from harness.records import Float32Array, FloatArray
+from harness.verdict.clusters import RESAMPLES, sign_flips
+from harness.verdict.sign_tests import LOOKS, each_alone, exact_p
+from harness.verdict.simultaneous import SPARSE, inverted, least_critical, with_allowance
 
 
 class CellPairs(NamedTuple):
@@ -79,3 +82,38 @@ def _skewness(sums: FloatArray, sizes: FloatArray) -> FloatArray:
     third = cubes[:, None] - cubes - 3 * (mixed - mixed.T)
     skewness: FloatArray = third * inverse_root(squared_distances(residual)) ** 3 * np.sqrt(len(sizes))
     return skewness
+
+
+def limits_alone(
+    top: int,
+    pairs: CellPairs,
+    rng: np.random.Generator,
+    level: float,
+    looks: int = LOOKS,
+    first: int = RESAMPLES,
+) -> tuple[FloatArray, bool]:
+    """float64 (cells,): upper limits of each cell's mean minus that of ``top``, each with the risk ``level``.
+
+    By the pair's own sign flips of whole clusters, and never by less than Student's. A pair that differs on
+    fewer than 20 clusters must also pass the exact test. The limit of ``top`` itself is infinite. The second
+    value: whether the resamples settle that all limits lie below 0, or that one does not.
+    """
+    rivals = np.delete(np.arange(len(pairs.sums)), top)
+    apart = pairs.sums[top] - pairs.sums[rivals]
+    unit = (apart * inverse_root((apart**2).sum(axis=1))[:, None]).astype(np.float32)
+    observed = pairs.total[top, rivals] * inverse_root(pairs.squares[top, rivals])
+    tests = each_alone(partial(_draw, rng, unit), observed, level, looks, first)
+    critical = np.full(len(pairs.sums), least_critical(pairs.sizes, level))
+    critical[rivals] = np.maximum(critical[rivals], tests.critical)
+    limits = upper_limits(pairs, critical)[:, top]
+    limits[top] = np.inf
+    for rival, differences in zip(rivals, apart, strict=True):
+        is_sparse = limits[rival] < 0 and pairs.differing[rival, top] < SPARSE
+        if is_sparse and exact_p(differences) > level:
+            limits[rival] = 0.0
+    return limits, tests.settled
+
+
+def _draw(rng: np.random.Generator, unit: Float32Array, resamples: int) -> Float32Array:
+    """float32 (resamples, rivals): the statistic of each pair under sign flips of whole clusters."""
+    return np.concatenate([(unit @ flips).T for flips in sign_flips(rng, unit.shape[1], resamples)])

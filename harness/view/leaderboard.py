@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.formats import MetricColumn, columns, counted, figure, legend
+from harness.view.formats import MetricColumn, cell_text, columns, counted, figure, legend
 
 # A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
 NOTE_ROWS, NOTE_COLUMNS = 10, 5
@@ -40,9 +40,9 @@ def leaderboard(
     names = [str(cell["name"]) for cell in cells]
     first = _first_line(names, values, primary, len(failures))
     if verdict:
-        first = f"**{_plain(verdict[0])}**"
-    said = [" ".join(map(_plain, verdict[1:]))] if verdict[1:] else []
-    failed = [f"- **{_plain(f['name'])}**: {_plain(f['error'])}" for f in failures]
+        first = f"**{cell_text(verdict[0])}**"
+    said = [" ".join(map(cell_text, verdict[1:]))] if verdict[1:] else []
+    failed = [f"- **{cell_text(f['name'])}**: {cell_text(f['error'])}" for f in failures]
     board, note = ["# Leaderboard", first, *said], [first, *said]
     if cells:
         explained = [f"- {title}: {text}".replace("*", "\\*") for title, text in legend(shown).items()]
@@ -63,7 +63,7 @@ def _first_line(
     """Which cell stands first and by what; says "observed", as nothing here tests whether one is better."""
     if not names:
         return f"**No cell finished**; {failed} failed."
-    text = f"**{_plain(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
+    text = f"**{cell_text(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {counted(len(names) + failed, 'cell')} failed." if failed else "")
 
 
@@ -76,7 +76,7 @@ def _table(
     ]
     for name, row in zip(names, values, strict=False):
         texts = [_interval(row, c.metric) if c.metric == primary else _text(row, c.metric) for c in shown]
-        lines.append(f"| {_plain(name)} | " + " | ".join(texts) + " |")
+        lines.append(f"| {cell_text(name)} | " + " | ".join(texts) + " |")
     return "\n".join(lines)
 
 
@@ -92,8 +92,3 @@ def _text(row: Mapping[str, float], metric: str) -> str:
 
 def _head(column: MetricColumn) -> str:
     return column.title.replace("*", "\\*")
-
-
-def _plain(text: object) -> str:
-    """Text that can't end a table's cell or line."""
-    return " ".join(str(text).replace("|", "\\|").split())
