@@ -41,12 +41,8 @@ def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
         margin=margin,
         winner=None if found is None or found.winner is None else units.names[found.winner],
         standings=_standings(outcomes, units, found, margin),
-        required_sample_size=required_sample_size(units.lead, clusters, len(units.names))
-        if open_question
-        else None,
-        minimum_detectable_effect=None
-        if found is None
-        else detectable_as_observed(units.lead, clusters, len(units.names)),
+        required_sample_size=required_sample_size(units.lead, clusters) if open_question else None,
+        minimum_detectable_effect=None if found is None else detectable_as_observed(units.lead, clusters),
         expected=None if expected is None else expected.score,
         optimism=None if expected is None else expected.optimism,
     )

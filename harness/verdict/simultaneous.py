@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from harness.records import Float32Array, FloatArray, IntArray
 from harness.verdict import BoolArray, Interval
-from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of, sign_flips, step_down
+from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of, sign_flips
 from harness.verdict.interval import ANYTHING_FROM
+from harness.verdict.sign_tests import step_down
 
 SPARSE = 20
 """Rows that differ from zero on fewer clusters than this are sparse."""

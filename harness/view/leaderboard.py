@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.formats import MetricColumn, columns, counted, figure, legend
+from harness.view.formats import MetricColumn, cell_text, columns, counted, figure, legend
 
 
 def leaderboard(
@@ -33,12 +33,14 @@ def leaderboard(
     names = [str(cell["name"]) for cell in cells]
     parts = [_first_line(names, values, primary, len(failures))]
     if verdict:
-        parts = [f"**{_plain(verdict[0])}**", " ".join(map(_plain, verdict[1:]))]
+        parts = [f"**{cell_text(verdict[0])}**", " ".join(map(cell_text, verdict[1:]))]
     if cells:
         explained = [f"- {title}: {text}".replace("*", "\\*") for title, text in legend(shown).items()]
         parts += [_table(names, values, shown, primary), "\n".join(explained)]
     if failures:
-        failed = (f"- **{_plain(failure['name'])}**: {_plain(failure['error'])}" for failure in failures)
+        failed = (
+            f"- **{cell_text(failure['name'])}**: {cell_text(failure['error'])}" for failure in failures
+        )
         parts += ["## Failed", "\n".join(failed)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -49,7 +51,7 @@ def _first_line(
     """Which cell stands first and by what; says "observed", as nothing here tests whether one is better."""
     if not names:
         return f"**No cell finished**; {failed} failed."
-    text = f"**{_plain(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
+    text = f"**{cell_text(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {counted(len(names) + failed, 'cell')} failed." if failed else "")
 
 
@@ -62,7 +64,7 @@ def _table(
     ]
     for name, row in zip(names, values, strict=False):
         texts = [_interval(row, c.metric) if c.metric == primary else _text(row, c.metric) for c in shown]
-        lines.append(f"| {_plain(name)} | " + " | ".join(texts) + " |")
+        lines.append(f"| {cell_text(name)} | " + " | ".join(texts) + " |")
     return "\n".join(lines)
 
 
@@ -78,8 +80,3 @@ def _text(row: Mapping[str, float], metric: str) -> str:
 
 def _head(column: MetricColumn) -> str:
     return column.title.replace("*", "\\*")
-
-
-def _plain(text: object) -> str:
-    """Text that can't end a table's cell or line."""
-    return " ".join(str(text).replace("|", "\\|").split())

@@ -42,7 +42,7 @@ def test_the_verdict_joins_its_parts(outcomes):
     best, second = (outcomes.values[outcomes.names.index(name)] for name in ("e", "d"))
     if standings["d"].mean.value > standings["e"].mean.value:
         best, second = second, best
-    assert verdict.required_sample_size == required_sample_size(best - second, outcomes.clusters, 5)
+    assert verdict.required_sample_size == required_sample_size(best - second, outcomes.clusters)
     assert verdict.required_sample_size > verdict.questions
     assert 0 < verdict.minimum_detectable_effect < 0.2
     assert verdict.expected == pytest.approx(max(means) - verdict.optimism)

@@ -13,7 +13,7 @@ from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
 from harness.cli.say import say_all
 from harness.cli.values import check_plain_settings
-from harness.errors import SettingError, switch, whole
+from harness.errors import SettingError, switch
 from harness.files.journal import Journal
 from harness.golden import Golden
 from harness.golden.anchoring import NothingToScoreError, Unit, check_units
@@ -45,7 +45,6 @@ def run(config: DictConfig, chunk_sizes: Sequence[int]) -> int:
     """Checks the golden set and prints the report; 1 with ``strict=true`` and a serious finding, else 0."""
     check_plain_settings(config)
     switch(config.strict, "strict")
-    whole(config.cells, "cells", 2, of="configurations to compare")
     golden = new(config, "golden")
     if not switch(config.accept, "accept"):
         return _checked(config, chunk_sizes, golden)
@@ -132,8 +131,8 @@ def _further(
     """The checks that propose nothing, the one of the sample size first."""
     about = about_questions(given)
     clusters = cluster_ids([one.cluster for one in about.values()])
-    least = minimum_detectable_effect(len(about), effective_clusters(clusters), cells=int(config.cells))
-    yield power(len(about), len(set(clusters.tolist())), least, int(config.cells))
+    least = minimum_detectable_effect(len(about), effective_clusters(clusters))
+    yield power(len(about), len(set(clusters.tolist())), least)
     yield duplicates(checked)
     yield subjects(checked)
     yield wording_overlap(checked, str(config.language))

@@ -179,7 +179,6 @@ def test_a_set_for_another_corpus(kitchen):
         (["report.md"], "unexpected argument 'report.md'"),
         (["-m", "chunk=128,256"], "unexpected argument '-m'"),
         (["accept=1"], "accept is 1; it must be true or false"),
-        (["cells=1"], "cells is 1; it must be a whole number of configurations to compare"),
         (["chunk=128,x"], "chunk=128,x: give whole numbers"),
         (["retriever=dense"], "remove retriever="),
         (["acept=true"], "Did you mean accept"),
