@@ -104,9 +104,9 @@ def _with_states(
     evidence = [question.evidence for question in content.questions]
     marked = {
         (i, j)
-        for i, item in enumerate(content.objects)
-        for j, written in enumerate(item.get("evidence", ()))
-        if written.get("state") == LOST
+        for i, (item, entries) in enumerate(zip(content.objects, content.entries, strict=True))
+        for j, entry in enumerate(entries)
+        if isinstance(item.get("evidence"), list) and item["evidence"][entry].get("state") == LOST
     }
     states = check_units(evidence, documents, content.no_documents)
     return CheckedSet(content.questions, states, documents, frozenset(marked))
@@ -156,7 +156,7 @@ def _bm25(shared: Shared, config: DictConfig) -> LexicalRecall:
 
 def _accept(path: Path, content: FileContent, checked: CheckedSet, proposals: Proposals) -> Iterator[str]:
     """Writes what is proposed and says what was done; the lock is held by the caller."""
-    lines, done = accepted(content.objects, checked, proposals)
+    lines, done = accepted(content.objects, content.entries, checked, proposals)
     if not done:
         yield "Nothing to accept: the file stays as it is."
         return
