@@ -186,10 +186,10 @@ def _advice(labels: Labels, example: str) -> str:
     if example.endswith("?"):  # it names a similar document
         return "Correct the labels; the documents are there."
     if labels.states["VALID"] + labels.states["MOVED"]:
-        whose = "Most labels have" if labels.questions else "Every question has"
+        whose = "More than half of the evidence" if labels.questions else "Evidence of every question"
         return (
-            f"{whose} evidence that changed or is lost. Check that this is the corpus of the questions. "
-            "Correct the labels, or set golden.keep_lost=true to count it as not found."
+            f"{whose} changed or is lost. Check that this is the corpus of these questions, and correct the "
+            "labels, or set golden.keep_lost=true to count it as not found."
         )
     if labels.states["CHANGED"] >= max(1, labels.states["LOST"]):
         return "The documents changed since the questions were written; correct the labels."

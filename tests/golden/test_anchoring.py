@@ -456,7 +456,5 @@ def test_a_golden_set_for_another_corpus_is_refused(keep_lost):
 
 def test_one_lost_unit_in_every_question_is_another_matter():
     """The corpus is the right one then, and the message offers keep_lost."""
-    with pytest.raises(
-        InputError, match=r"Every question has evidence that changed or is lost.*keep_lost=true"
-    ):
+    with pytest.raises(InputError, match=r"Evidence of every question changed or is lost.*keep_lost=true"):
         check([label(PAID), Evidence("x.md")], others=False)

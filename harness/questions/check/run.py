@@ -70,14 +70,13 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     except NothingToScoreError as error:
         documents = new(config, "corpus").load().documents
         nothing = Finding("nothing left", "serious", (), str(error), "")
-        results.append(CheckResult("questions", "none can be scored", (nothing,)))
+        results.append(CheckResult("questions", "too few can be scored", (nothing,)))
     content = golden.read(documents) if isinstance(golden, FileGolden) else None
     checked = _with_states(content, documents, given)
     proposals = Proposals(reworded(checked), ambiguous_places(checked), {})
     results.append(labels(checked, proposals.reworded))
-    if given and content is None and given.labels.left_out:
-        results.append(_left_out(given.labels.left_out))
     if given:
+        results += _left_out(given.labels.left_out, is_file=content is not None)
         copied, found = copies(checked)
         proposals = proposals._replace(copies=found)
         power_result, *others = _further(shared, config, given, checked, chunk_sizes)
@@ -112,8 +111,13 @@ def _with_states(
     return CheckedSet(content.questions, states, documents, frozenset(marked))
 
 
-def _left_out(reasons: Mapping[str, str]) -> CheckResult:
-    """Questions of a data set that can't be scored."""
+def _left_out(left_out: Mapping[str, str], *, is_file: bool) -> Iterator[CheckResult]:
+    """Questions without evidence, and those of a data set that can't be scored."""
+    reasons = {key: reason for key, reason in left_out.items() if not reason.startswith("NO EVIDENCE")}
+    if without := len(left_out) - len(reasons):
+        yield CheckResult("no evidence", f"{counted(without, 'question')}, not scored")
+    if is_file or not reasons:
+        return
     number = counted(len(reasons), "question")
     finding = Finding(
         "left out",
@@ -123,7 +127,7 @@ def _left_out(reasons: Mapping[str, str]) -> CheckResult:
         "Complete the data set, or set golden.keep_lost=true to count what is missing as not found.",
         tuple(f"{question_id}: {reason}" for question_id, reason in reasons.items()),
     )
-    return CheckResult("left out", number, (finding,))
+    yield CheckResult("left out", number, (finding,))
 
 
 def _further(

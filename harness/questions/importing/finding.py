@@ -6,7 +6,7 @@ import codecs
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -119,12 +119,17 @@ def _denied(doc_id: str, where: Mapping[float, str]) -> str:
 def _all_of(provenances: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The first row's values, and under ``also`` the values of others that differ, each once."""
     known: dict[str, Any] = dict(provenances[0])
-    others: dict[str, dict[str, Any]] = {}
-    for provenance in provenances[1:]:
-        other = {key: value for key, value in provenance.items() if known.setdefault(key, value) != value}
-        if other:
-            others.setdefault(json.dumps(other, sort_keys=True, default=str), other)
-    return known | ({"also": list(others.values())} if others else {})
+    others = [
+        {key: value for key, value in provenance.items() if known.setdefault(key, value) != value}
+        for provenance in provenances[1:]
+    ]
+    also = unique(filter(None, others))
+    return known | ({"also": also} if also else {})
+
+
+def unique(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The items, equal ones once."""
+    return list({json.dumps(item, sort_keys=True, default=str): item for item in items}.values())
 
 
 def _drafts(asked: Sequence[GivenQuestion], documents: Sequence[Document]) -> list[Draft]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from harness.golden.judgements import Place, place_of
 from harness.golden.question_json import LABELS, as_object, labels_object
 from harness.questions.importing.columns import NAMES
-from harness.questions.importing.finding import KnownQuestion
+from harness.questions.importing.finding import KnownQuestion, unique
 from harness.records import Evidence, Question, Source
 from harness.text.spans import squeezed
 
@@ -129,8 +129,8 @@ def _together(there: Question, given: Question) -> Question:
     others = (place for place in given.not_relevant if place_of(place) not in said)
     not_relevant = (*there.not_relevant, *others)
     source = max(there.source, given.source, key=lambda source: _RANK[source])
-    known, also = dict(there.provenance), list(there.provenance.get("also", ()))
-    also += [item for item in given.provenance.get("also", ()) if item not in also]
+    known = dict(there.provenance)
+    also = unique((*there.provenance.get("also", ()), *given.provenance.get("also", ())))
     # The first file that it was imported from counts.
     other = {
         key: value
