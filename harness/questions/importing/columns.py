@@ -28,6 +28,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "gold_id": ("gold_id", "gold_ids"),
     "doc_ids": ("relevant_doc_ids", "doc_ids", "document_ids", "relevant_docs", "reference_context_ids"),
     "doc_id": ("doc_id", "document_id", "docid", "corpus_id", "document", "doc", "filename", "file"),
+    "not_relevant": ("not_relevant",),
     "grade": ("grade", "relevance"),
     "source": ("source",),
     "date": ("date", "timestamp", "created_at", "asked_at", "datetime"),
@@ -42,7 +43,7 @@ LABELS = ("evidence", "spans", "references", "start", "quote", "chunks", "gold_i
 _MEANING = {name: meaning for meaning, names in NAMES.items() for name in names}
 _GAP = re.compile(r"[\s-]+")
 _NUMBER = re.compile(r"\s*-?\d+(\.0+)?\s*")
-_PARTED = re.compile(r"[,;|\n]")
+PARTED = re.compile(r"[,;|\n]")
 # Any of these says that a row was written by a generator of test sets.
 _WRITTEN_BY = ("synthesizer_name", "evolution_type", "question_type")
 _OWN = {"user_input", "ground_truth_context", "ground_truth_contexts", "eval_sample", *_WRITTEN_BY}
@@ -111,7 +112,7 @@ def ids(value: Any) -> list[Any]:
     if isinstance(found, dict):
         found = list(found)
     if isinstance(found, str):
-        found = [part.strip() for part in _PARTED.split(found) if part.strip()]
+        found = [part.strip() for part in PARTED.split(found) if part.strip()]
     return found if isinstance(found, list) else [found]
 
 

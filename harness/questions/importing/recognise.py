@@ -12,6 +12,7 @@ from harness.golden.jsonl import FieldError, read_text
 from harness.questions.importing import GivenQuestion, QuestionFile, Refused
 from harness.questions.importing.columns import LABELS, adapted, expected, is_ragas_set, meanings
 from harness.questions.importing.entry import asked_in, id_in
+from harness.questions.importing.grades import GradeError
 from harness.questions.importing.rows import (
     NamedRows,
     of_columns,
@@ -179,7 +180,9 @@ def _questions(rows: NamedRows, *, is_ragas: bool) -> tuple[list[GivenQuestion],
         try:
             asked.append(asked_in(row, adapted(fields) if is_ragas else fields))
         except FieldError as error:
-            refused.append(Refused(row, str(error), _id(fields)))
+            # A question with a judgement less is the same question; with less of its passages it is not.
+            question_id = "" if isinstance(error, GradeError) else _id(fields)
+            refused.append(Refused(row, str(error), question_id))
     return asked, refused
 
 
