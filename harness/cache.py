@@ -14,7 +14,7 @@ from harness.cli.say import say, say_all, wrapped
 from harness.errors import switch, whole
 
 if TYPE_CHECKING:
-    from harness.store.upkeep import CacheItem, OtherFolder
+    from harness.store.upkeep import CacheItem
 
 _USAGE = "verify=true, prune=DAYS, only=NAME, cache=DIR"
 
@@ -50,9 +50,7 @@ def _main(words: Words) -> int:
     return _verify([item for item in items if item.place.exists()]) if verify and items else 0
 
 
-def _list(
-    cache: Path, title: str, items: Sequence[CacheItem], rest: Sequence[OtherFolder], total: str
-) -> None:
+def _list(cache: Path, title: str, items: Sequence[CacheItem], rest: Sequence[CacheItem], total: str) -> None:
     from harness.view.table import Head, TextTable
 
     heads = [Head("embeddings", left=True), Head("role", left=True)]
@@ -62,7 +60,7 @@ def _list(
     say(f"{total}; {shutil.disk_usage(cache).free / 1e9:,.1f} GB free now")
 
 
-def _rows(items: Sequence[CacheItem], rest: Sequence[OtherFolder]) -> Iterator[tuple[str, ...]]:
+def _rows(items: Sequence[CacheItem], rest: Sequence[CacheItem]) -> Iterator[tuple[str, ...]]:
     """Name, role, window, number, MB and days idle of each space of embeddings and each other kind."""
     alike = Counter(item[4:7] for item in items)
     for item in items:
@@ -76,10 +74,10 @@ def _rows(items: Sequence[CacheItem], rest: Sequence[OtherFolder]) -> Iterator[t
             days = sorted({int(min(item.idle for item in some)), int(max(item.idle for item in some))})
             yield label, "", "", f"{len(some):,}", _megabytes(some), "-".join(map(str, days))
     for folder in rest:
-        yield folder.label, "", "", f"{folder.number:,}", _megabytes([folder]), ""
+        yield folder.name, "", "", f"{folder.texts:,}", _megabytes([folder]), ""
 
 
-def _megabytes(parts: Sequence[CacheItem | OtherFolder]) -> str:
+def _megabytes(parts: Sequence[CacheItem]) -> str:
     return f"{sum(part.size for part in parts) / 1e6:,.1f}"
 
 

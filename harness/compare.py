@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.command import SETTING, Words, run_command
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 # Names of cells may look like settings: "parent=512", "context=title · bm25".
-_SETTING = re.compile(r"(sweep|metric|baseline|worst|tracker|[+\w]+[./][\w./]*)=")
+_SETTING = re.compile(r"(sweep|metric|worst|tracker|[+\w]+[./][\w./]*)=")
 _USAGE = (
     "Give two runs: python -m harness.compare RUN_A RUN_B. A run is a cell's name in the newest sweep (or in "
     "sweep=ID), or the first six or more characters of a run's id."
@@ -34,11 +33,7 @@ def _main(words: Words) -> int:
     # With more than two, words that look like settings are settings.
     meant = [word for word in words.files if SETTING.match(word)] if len(words.files) > 2 else []
     config = compose.composed(words, ["+command=compare", *words.overrides, *meant]).config
-    baseline = None if config.baseline is None else str(config.baseline)
     runs = [word for word in words.files if word not in meant]
-    if len(runs) == 1 and baseline is not None and not Path(baseline).suffix:
-        # A baseline and one other run are a pair.
-        runs.insert(0, baseline)
     if len(runs) != 2 or words.is_sweep:
         raise SettingError(_USAGE)
     return _run(config, *runs)
@@ -50,9 +45,8 @@ def _run(config: DictConfig, first: str, second: str) -> int:
     from harness.view.comparison import comparison
 
     worst = whole(config.worst, "worst", of="questions")
-    metric, baseline = (None if word is None else str(word) for word in (config.metric, config.baseline))
-    pair = finished_cell(config, first), finished_cell(config, second)
-    say_all(comparison(compare(*pair, metric, worst, None if baseline in {first, second} else baseline)))
+    metric = None if config.metric is None else str(config.metric)
+    say_all(comparison(compare(finished_cell(config, first), finished_cell(config, second), metric, worst)))
     return 0
 
 

@@ -28,7 +28,7 @@ def _main(words: Words) -> int:
     config = configured("pick", words, _USAGE)
     from harness.decision import production
     from harness.decision.decide import LIMITS, checked_order, decide
-    from harness.decision.gate import confirm
+    from harness.decision.holdout import confirm
     from harness.results.load import finished
     from harness.view import choice as view
     from harness.view.recorded import confirmed

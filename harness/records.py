@@ -44,21 +44,20 @@ class Document:
 class Evidence:
     """A label: a span of a document, or a whole document when ``start`` and ``end`` are None.
 
-    ``quote`` is the text at the span when the label was written. ``alternatives`` are other spans that say
-    the same; the evidence and its alternatives are one unit, and any one of them counts. ``grade`` is the
-    gain of a graded judgement (qrels); 1 where nothing is graded.
+    ``quote`` is the text there when it was written. ``alternatives`` are other spans that say the same: one
+    unit, of which any one counts. ``grade`` is the judgement's gain (``int`` if whole), 1 where ungraded.
     """
 
     doc_id: str
     start: int | None = None
     end: int | None = None
     quote: str | None = None
-    grade: int = 1
+    grade: float = 1
     alternatives: tuple[Evidence, ...] = ()
 
     @property
     def is_document(self) -> bool:
-        """True when the label is the whole document."""
+        """Whether the label is the whole document."""
         return self.start is None
 
     @property
@@ -69,13 +68,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the evidence (one or more) that answers it."""
+    """A question, the evidence that answers it, and places judged ``not_relevant``, which no score sees."""
 
     question_id: str
     text: str
     evidence: tuple[Evidence, ...]
     source: Source = "import"
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    not_relevant: tuple[Evidence, ...] = ()
 
     @property
     def kind(self) -> Kind:

@@ -1,6 +1,6 @@
 """``python -m harness.verify production.yaml url=...``: a live retriever against its configuration.
 
-Exit codes: 0 in parity, 1 not in parity (or a mistake in the command), 2 not comparable.
+Exit codes: 0 in parity, 1 not in parity, 2 not comparable, 4 an error.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from harness.errors import SettingError, share
 _USAGE = (
     "python -m harness.verify production.yaml url=http://127.0.0.1:8000/search (or target=module:function)"
 )
-PARITY, NOT_IN_PARITY, NOT_COMPARABLE = 0, 1, 2
+PARITY, NOT_IN_PARITY, NOT_COMPARABLE, ERROR = 0, 1, 2, 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Asks both, compares, prints the outcome; gives the exit code."""
-    return run_command("verify", __doc__, argv, _main)
+    return run_command("verify", __doc__, argv, _main, mistake=ERROR)
 
 
 def _main(words: Words) -> int:
@@ -43,6 +43,7 @@ def _main(words: Words) -> int:
     config, ks = recorded.composed.config, cut_offs(recorded.composed.config)
     min_equal = share(config.verify.min_equal, "verify.min_equal")
     margin = share(config.verify.margin, "verify.margin")
+    max_left_out = share(config.verify.max_left_out, "verify.max_left_out", one=True)
     k = int(recorded.recorded["k"]) if config.verify.k is None else config.verify.k
     if k not in ks:
         raise SettingError(
@@ -50,11 +51,11 @@ def _main(words: Words) -> int:
         )
     check_plain_settings(config)
     try:
-        found, answered = agreement(recorded, with_live(config, live), k, margin)
+        found, answered = agreement(recorded, with_live(config, live), k, margin, max_left_out)
     except NotComparableError as error:
         say_all(wrapped(f"Not comparable: {error}", ""))
         return NOT_COMPARABLE
-    in_parity = found.share("in_order") >= min_equal or found.change.outcome == "non-inferior"
+    in_parity = found.share("in_order") >= min_equal or found.is_equivalent(margin)
     said = view.parity_sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
     said += view.moved(found, float(recorded.recorded["score"]))
     say_all([line for sentence in said for line in wrapped(sentence, "")])

@@ -131,8 +131,9 @@ def run_command(
     task: Callable[[Words], int],
     stopped: str = "Stopped.",
     setting: re.Pattern[str] = SETTING,
+    mistake: int = MISTAKE,
 ) -> int:
-    """Runs ``task`` with the words and gives its exit code; 1 after an error, 130 after Ctrl-C.
+    """Runs ``task`` with the words and gives its exit code; ``mistake`` after an error, 130 after Ctrl-C.
 
     ``stopped`` is printed after Ctrl-C. ``setting``: how a word begins that is a setting. ``--help`` prints
     ``about`` and the settings of ``conf/command/NAME.yaml``.
@@ -147,7 +148,7 @@ def run_command(
         return task(words)
     except HarnessError as error:
         complain(f"error: {error}")
-        return MISTAKE
+        return mistake
     except KeyboardInterrupt:
         complain(stopped)
         return STOPPED

@@ -38,7 +38,8 @@ class Production:
     """A production file as it was read.
 
     ``composed``: its configuration. ``recorded``: figures. ``provenance``: origins. ``scores``: question id
-    to the value of ``recorded["primary"]``. ``clusters``: question id to its cluster.
+    to the value of ``recorded["primary"]``. ``clusters``: question id to its cluster. ``rows``: question id
+    to the digest of the rows that are returned; empty for a file that was written without them.
     """
 
     path: Path
@@ -47,6 +48,7 @@ class Production:
     provenance: Mapping[str, Any]
     scores: Mapping[str, float]
     clusters: Mapping[str, str]
+    rows: Mapping[str, str]
 
 
 def baseline(
@@ -111,8 +113,8 @@ def read_production(path: Path, overrides: Sequence[str] = ()) -> Production:
         )
     words = Words(("--config-dir", str(path.absolute().parent), "--config-name", path.stem), (), ())
     composed = compose.composed(words, overrides)
-    scores, clusters = _scores(scores_file(path))
-    return Production(path, composed, content["recorded"], content["provenance"], scores, clusters)
+    scores, clusters, rows = _scores(scores_file(path))
+    return Production(path, composed, content["recorded"], content["provenance"], scores, clusters, rows)
 
 
 def scores_file(path: Path) -> Path:
@@ -120,15 +122,16 @@ def scores_file(path: Path) -> Path:
     return path.with_suffix(".scores.csv")
 
 
-def _scores(path: Path) -> tuple[dict[str, float], dict[str, str]]:
+def _scores(path: Path) -> tuple[dict[str, float], dict[str, str], dict[str, str]]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))[1:]
-        return {row[0]: float(row[2]) for row in rows}, {row[0]: row[1] for row in rows}
+            lines = list(csv.reader(file))[1:]
+        scores = {line[0]: float(line[2]) for line in lines}
+        return scores, {line[0]: line[1] for line in lines}, {line[0]: line[3] for line in lines if line[3:]}
     except FileNotFoundError:
         reason = "does not exist; a new run is compared with the scores in it"
     except (ValueError, IndexError):
-        reason = "must have three columns (question_id, cluster, value)"
+        reason = "must have the columns question_id, cluster, value and rows"
     raise InputError(f"{path} {reason}. Write it again with python -m harness.pick.", path=path)
 
 

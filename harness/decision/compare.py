@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from harness.decision.baseline import baseline as baseline_of
-from harness.decision.baseline import differences
 from harness.errors import SettingError
 from harness.records import FloatArray, IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import comparable, compared
-from harness.verdict import Interval, Verdict
+from harness.verdict import Verdict
 from harness.verdict.judge import judge
 from harness.verdict.simultaneous import GroupComparison, by_group, thirds
 
@@ -45,7 +43,6 @@ class Comparison:
     - ``settings``: those that differ, with both values.
     - ``for_first``, ``for_second``: the questions that changed most in favour of each.
     - ``by_overlap``, ``by_source``: the difference, first minus second, in groups of questions.
-    - ``to_baseline``: cell to its difference to the cell or file named ``baseline``.
     """
 
     cells: Cells
@@ -62,8 +59,6 @@ class Comparison:
     caveats: Sequence[str]
     by_overlap: GroupComparison
     by_source: GroupComparison
-    baseline: str | None = None
-    to_baseline: Mapping[str, Interval] = field(default_factory=dict)
 
 
 def compare(
@@ -71,12 +66,11 @@ def compare(
     second: tuple[FinishedSweep, FinishedCell],
     metric: str | None,
     worst: int,
-    baseline: str | None = None,
 ) -> Comparison:
     """Compares two cells by ``metric`` (None: the one recorded with the sweep).
 
-    ``worst``: how many changed questions are given for each side. ``baseline``: a cell of the first sweep, or
-    a production file. Raises ``SettingError`` for cells that can't be compared.
+    ``worst``: how many changed questions are given for each side. Raises ``SettingError`` for cells that
+    can't be compared.
     """
     sweeps, cells = (first[0], second[0]), _distinct(first[1], second[1])
     _refuse(*cells)
@@ -86,7 +80,6 @@ def compare(
     ahead = values[0] - values[1]
     table = cells[0].questions
     rows = np.searchsorted(table["question_id"], list(numbers.question_ids)).astype(np.int64)
-    base = None if baseline is None else baseline_of(baseline, first[0], numbers, decides)
     won, lost = int((ahead > _SAME).sum()), int((ahead < -_SAME).sum())
     return Comparison(
         cells=cells,
@@ -103,8 +96,6 @@ def compare(
         caveats=_caveats(cells, sweeps),
         by_overlap=by_group(ahead, clusters, thirds(table["overlap"][rows])),
         by_source=by_group(ahead, clusters, table["source"][rows]),
-        baseline=None if base is None else base.name,
-        to_baseline={} if base is None else differences(base, numbers),
     )
 
 

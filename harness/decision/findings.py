@@ -57,8 +57,8 @@ class Findings:
     """What a sweep shows.
 
     ``metric``: what was judged. ``verdict``: None where nothing could be judged; ``reason`` says why.
-    ``helped``: cell to cause to what helped. ``baseline``: the name of what runs today; ``to_baseline``: each
-    cell's difference to it.
+    ``helped``: cause of the best cell's missed questions to what helped. ``baseline``: the name of what runs
+    today; ``to_baseline``: each cell's difference to it.
     """
 
     metric: str
@@ -66,7 +66,7 @@ class Findings:
     reason: str = ""
     effects: Sequence[Effect] = ()
     wording: Sequence[ByWording] = ()
-    helped: Mapping[str, Mapping[str, Sequence[Helped]]] = field(default_factory=dict)
+    helped: Mapping[str, Sequence[Helped]] = field(default_factory=dict)
     baseline: str | None = None
     to_baseline: Mapping[str, Interval] = field(default_factory=dict)
 
@@ -86,7 +86,7 @@ def found_out(
     chosen = metric or sweep.primary
     if not sweep.cells:
         return Findings(chosen, None)
-    helped = what_helped(sweep)
+    helped = what_helped(sweep, sweep.cells[0])
     try:
         numbers = compared(sweep, chosen)
         verdict = verdict or judge(numbers.outcomes, margin)
@@ -94,7 +94,7 @@ def found_out(
         if metric is not None:
             raise
         return Findings(chosen, None, str(error), helped=helped)
-    axes = [axis.lstrip("+") for axis, levels in sweep.axes.items() if len(levels) > 1]
+    axes = [_plain(axis) for axis, levels in sweep.axes.items() if len(levels) > 1]
     settings = [{axis: cell.params[axis] for axis in axes} for cell in sweep.cells]
     base = None if baseline is None else baseline_of(baseline, sweep, numbers, chosen)
     return Findings(
@@ -108,46 +108,37 @@ def found_out(
     )
 
 
-def what_helped(sweep: FinishedSweep) -> dict[str, dict[str, list[Helped]]]:
-    """For each cell and each cause of its missed questions, one entry per axis, the most helpful first.
+def what_helped(sweep: FinishedSweep, cell: FinishedCell) -> dict[str, list[Helped]]:
+    """For each cause of the cell's missed questions, one entry per axis, the most helpful first.
 
     Of several values of an axis, the one that finds most is given, then the one that loses least.
     """
-    axes = [axis.lstrip("+") for axis in sweep.axes]
-    settings = [{axis: cell.params[axis] for axis in axes} for cell in sweep.cells]
-    causes = [cell.questions["cause"].astype(str) for cell in sweep.cells]
-    found: dict[str, dict[str, list[Helped]]] = {}
-    for i, cell in enumerate(sweep.cells):
-        neighbours = _neighbours(settings, i)
-        had = causes[i] == _FOUND
-        found[cell.name] = {}
-        for cause in np.unique(causes[i][~had]):
-            of = causes[i] == cause
-            every = []
-            for setting, j in neighbours:
-                hit = causes[j] == _FOUND
+    causes = cell.questions["cause"].astype(str)
+    had = causes == _FOUND
+    found = {}
+    for cause in np.unique(causes[~had]):
+        of, every = causes == cause, []
+        for other in sweep.cells:
+            if setting := _only_difference(sweep, cell, other):
+                hit = other.questions["cause"].astype(str) == _FOUND
                 numbers = (int(n.sum()) for n in (of & hit, of, had & ~hit, had))
-                every.append(Helped(setting, settings[j][setting], sweep.cells[j].name, *numbers))
-            found[cell.name][str(cause)] = _best_by_axis(every)
+                every.append(Helped(setting, other.params[setting], other.name, *numbers))
+        best: dict[str, Helped] = {}
+        for helped in sorted(every, key=lambda h: (-h.found, h.lost, h.to)):
+            best.setdefault(helped.setting, helped)
+        found[str(cause)] = sorted(best.values(), key=lambda h: (-h.found, h.lost, h.setting))
     return found
 
 
-def _neighbours(settings: Sequence[Mapping[str, str]], i: int) -> list[tuple[str, int]]:
-    """The setting and position of every cell that differs in a single axis; ignored settings do not count."""
-    found = []
-    for j, other in enumerate(settings):
-        values = {axis: {other[axis], value} for axis, value in settings[i].items()}
-        different = [axis for axis, both in values.items() if len(both) > 1 and UNUSED not in both]
-        if len(different) == 1:
-            found.append((different[0], j))
-    return found
+def _only_difference(sweep: FinishedSweep, one: FinishedCell, other: FinishedCell) -> str | None:
+    """The only axis in which the two differ, or None; ignored settings do not count."""
+    pairs = {axis: {one.params[axis], other.params[axis]} for axis in map(_plain, sweep.axes)}
+    different = [axis for axis, both in pairs.items() if len(both) > 1 and UNUSED not in both]
+    return different[0] if len(different) == 1 else None
 
 
-def _best_by_axis(every: Sequence[Helped]) -> list[Helped]:
-    best: dict[str, Helped] = {}
-    for helped in sorted(every, key=lambda h: (-h.found, h.lost, h.to)):
-        best.setdefault(helped.setting, helped)
-    return sorted(best.values(), key=lambda h: (-h.found, h.lost, h.setting))
+def _plain(axis: str) -> str:
+    return axis.lstrip("+")
 
 
 def _by_wording(sweep: FinishedSweep, verdict: Verdict, numbers: Compared) -> list[ByWording]:

@@ -1,74 +1,91 @@
-"""A configuration scored again: after a change, and on held-out questions."""
+"""A recorded configuration scored again, and whether it has become worse."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from omegaconf import DictConfig, OmegaConf, open_dict
 
 from harness.cell import pipeline
-from harness.cell.build import Shared
+from harness.cell.build import Inputs, Shared
+from harness.cell.pipeline import Result
 from harness.cell.settings import cut_offs
 from harness.cli.values import check_plain_settings
 from harness.decision.baseline import Production
-from harness.decision.decide import Decision, Selection
-from harness.errors import InputError
-from harness.files.journal import Journal
-from harness.results.cells import SCHEMA, about_questions
+from harness.golden.doc_ids import quoted, shown_id
+from harness.results.cells import SCHEMA, ranking_arrays, row_digests
 from harness.results.scores import scored_under
-from harness.verdict import Interval
 from harness.verdict.change import Change, change
 from harness.verdict.clusters import cluster_ids
-from harness.verdict.interval import mean_intervals
 
-FEWEST = 200
+_QUOTED_CHARACTERS = 100
 
 
 class NotComparableError(Exception):
     """What was recorded can't be compared with what would be scored now."""
 
 
-class Gated(NamedTuple):
-    """The change since the scores were recorded, and the questions that lost, worst first.
+class TooManyLeftOutError(NotComparableError):
+    """Too many of the recorded questions can't be scored any more."""
 
-    ``lost``: evidence groups whose text is changed or gone. ``new``: questions without a recorded score.
+
+class LostQuestion(NamedTuple):
+    """A question that lost: its score before and after, its evidence, and the row that comes first now."""
+
+    question_id: str
+    before: float
+    after: float
+    question: str
+    evidence: str
+    first_row: str
+
+
+class Gated(NamedTuple):
+    """The change since the scores were recorded.
+
+    ``other_rows``: how many questions return other rows; None where the file does not record rows. ``lost``:
+    the questions that lost, worst first. ``left_out``: recorded questions that can't be scored any more, each
+    with the reason; both sides are compared without them. ``new``: questions without a recorded score.
     """
 
     change: Change
-    worst: Sequence[tuple[str, float, float]]
-    lost: int
+    questions: int
+    other_rows: int | None
+    lost: Sequence[LostQuestion]
+    left_out: Mapping[str, str]
     new: int
 
 
-class Confirmation(NamedTuple):
-    """The score on held-out questions; ``looks``: how often this file was used so far, this time included."""
+def gate(recorded: Production, margin: float, min_effect: float, max_left_out: float) -> Gated:
+    """Scores the recorded configuration again.
 
-    metric: str
-    score: Interval
-    questions: int
-    looks: int
-
-
-def gate(recorded: Production, margin: float, min_effect: float) -> Gated:
-    """Scores the recorded configuration again; ``NotComparableError`` for scores of something else."""
+    Raises ``NotComparableError`` for scores of something else, or of too many questions that are gone.
+    """
     config, primary = recorded.composed.config, str(recorded.recorded["primary"])
     if config.primary != primary:
-        raise NotComparableError(f"the file records {primary}, and primary={config.primary} was given.")
+        raise NotComparableError(
+            f"the file records {primary}, and primary={config.primary} was given. Remove primary=."
+        )
     check_version(recorded)
-    now, lost = _scored(config, primary)
-    check_questions(recorded, now)
-    ids = list(recorded.scores)
+    check_plain_settings(config)
+    made = Shared().components(config)
+    result = pipeline.evaluate(made, cut_offs(config), primary)
+    now = _scores(result, primary)
+    left_out = left_out_of(recorded, now, made.inputs.labels.left_out, max_left_out)
+    ids = [question_id for question_id in recorded.scores if question_id in now]
     before = np.array([recorded.scores[question_id] for question_id in ids])
     after = np.array([now[question_id] for question_id in ids])
     clusters = cluster_ids([recorded.clusters[question_id] for question_id in ids])
     found = change(after - before, clusters, margin, min_effect)
-    order = np.argsort(after - before, kind="stable")
-    worst = [(ids[i], float(before[i]), float(after[i])) for i in order if after[i] < before[i]]
-    return Gated(found, worst, lost, len(now) - len(ids))
+    rows = row_digests(arrays_of(result), int(recorded.recorded["k"]))
+    other = sum(recorded.rows[i] != rows[i] for i in ids) if recorded.rows else None
+    if other == 0 and not found.better + found.worse:
+        found = found._replace(outcome="unchanged", required_sample_size=None)
+    shown = _shown(result, made.inputs)
+    order = [i for i in np.argsort(after - before, kind="stable") if after[i] < before[i]]
+    lost = [LostQuestion(ids[i], float(before[i]), float(after[i]), *shown(ids[i])) for i in order]
+    return Gated(found, len(ids), other, lost, left_out, len(now) - len(ids))
 
 
 def check_version(recorded: Production) -> None:
@@ -80,78 +97,63 @@ def check_version(recorded: Production) -> None:
         )
 
 
-def check_questions(recorded: Production, now: Collection[str]) -> None:
-    """Raises ``NotComparableError`` unless every recorded question is in the golden set now."""
-    missing = [question_id for question_id in recorded.scores if question_id not in now]
-    if missing:
-        raise NotComparableError(
-            f"{len(missing):,} of the {len(recorded.scores):,} recorded questions are missing in "
-            f"{recorded.composed.config.golden.path} (for instance {missing[0]}). Give the golden set that "
-            "the configuration was picked with."
+def left_out_of(
+    recorded: Production, now: Collection[str], reasons: Mapping[str, str], most: float
+) -> dict[str, str]:
+    """The recorded questions that are not in ``now``, each with its reason from ``reasons``.
+
+    Raises ``TooManyLeftOutError`` where they are more than the share ``most`` of the recorded questions.
+    """
+    missing = {
+        question_id: reasons.get(question_id, "it is no longer in the golden set")
+        for question_id in recorded.scores
+        if question_id not in now
+    }
+    if len(missing) > most * len(recorded.scores):
+        example, reason = next(iter(missing.items()))
+        raise TooManyLeftOutError(
+            f"{len(missing):,} of the {len(recorded.scores):,} recorded questions can't be scored any more; "
+            f"max_left_out={most:g} allows fewer. For instance {example}: {reason}. If the golden set or the "
+            "documents are the wrong ones, give golden.path and corpus.path. Otherwise repair the labels "
+            "with python -m harness.golden.check, raise max_left_out, or pick again."
         )
+    return missing
 
 
-def _scored(config: DictConfig, primary: str) -> tuple[dict[str, float], int]:
-    """Question id to the metric's value now, and how many evidence groups are lost."""
-    with open_dict(config):
-        if "keep_lost" in config.golden:
-            # A deleted page must not take its hard questions out of the comparison.
-            config.golden.keep_lost = not config.gate.accept
-    check_plain_settings(config)
-    made = Shared().components(config)
-    result = pipeline.evaluate(made, cut_offs(config), primary)
+def _scores(result: Result, primary: str) -> dict[str, float]:
     kind, name = scored_under(primary, result.scores)
     pairs = zip(result.scores[kind].question_ids, result.scores[kind].values[name].tolist(), strict=True)
-    scores = {question_id: value for question_id, value in pairs if not np.isnan(value)}
-    return scores, made.inputs.labels.lost_evidence
+    return {question_id: value for question_id, value in pairs if not np.isnan(value)}
 
 
-def confirm(decision: Decision, selection: Selection, file: Path) -> Confirmation:
-    """Scores the choice on the held-out questions in ``file``, and counts the look in ``FILE.looks.jsonl``.
-
-    Raises ``InputError`` for fewer than 200 questions, or for questions of the sweep.
-    """
-    cell = decision.sweep.cell(selection.choice.name)
-    metric = selection.compared.metrics[cell.name]
-    config = OmegaConf.create(dict(cell.content["config"]))
-    OmegaConf.update(config, "golden.path", str(file))
-    made = Shared().components(config)
-    labels = made.inputs.labels
-    if len(labels.questions) < FEWEST:
-        raise InputError(
-            f"{file} has {len(labels.questions)} questions that can be scored; at least {FEWEST} are needed.",
-            path=file,
-        )
-    seen = set(selection.compared.question_ids)
-    if "question" in cell.questions:
-        seen |= set(cell.questions["question"].astype(str))
-    again = [q for q in labels.questions if q.text in seen or q.question_id in seen]
-    if again:
-        raise InputError(
-            f"{file}: {len(again)} of its questions were part of the sweep (for instance "
-            f"{again[0].question_id}). Give questions that the sweep did not use.",
-            path=file,
-        )
-    scores = pipeline.evaluate(made, cut_offs(config), metric).scores
-    kind, name = scored_under(metric, scores)
-    values = scores[kind].values[name]
-    about = about_questions(made.inputs)
-    clusters = cluster_ids([about[question_id].cluster for question_id in scores[kind].question_ids])
-    (interval,) = mean_intervals(np.asarray(values)[None, :], clusters)
-    return Confirmation(metric, interval, len(values), _looks(file, decision, cell.name, interval.value))
+def arrays_of(result: Result) -> dict[str, Any]:
+    """The arrays of the result's rankings; see ``ranking_arrays``."""
+    return ranking_arrays(result.questions, result.rankings, result.chunks)
 
 
-def _looks(file: Path, decision: Decision, cell: str, score: float) -> int:
-    journal = Journal(file.with_name(f"{file.name}.looks.jsonl"))
-    with journal.locked():
-        looks = len(journal.items()) + 1
-        journal.append(
-            {
-                "date": datetime.now(UTC).isoformat(timespec="seconds"),
-                "sweep": decision.sweep.run_id or decision.sweep.name,
-                "cell": cell,
-                "metric": decision.metric,
-                "score": score,
-            }
-        )
-    return looks
+def _shown(result: Result, inputs: Inputs) -> Callable[[str], tuple[str, str, str]]:
+    """For a question's id its text, its evidence and its first row, as they are shown."""
+    arrays = arrays_of(result)
+    texts = {document.doc_id: document.text for document in inputs.documents}
+    asked = {question.question_id: question for question in inputs.labels.questions}
+    place = {
+        str(question_id): (kind, i)
+        for kind in result.questions
+        for i, question_id in enumerate(arrays[f"{kind}_question_ids"])
+    }
+
+    def shown(question_id: str) -> tuple[str, str, str]:
+        question, (kind, i) = asked[question_id], place[question_id]
+        first = question.evidence[0]
+        doc, start, end = (int(arrays[f"{kind}_{name}"][i, 0]) for name in ("doc", "start", "end"))
+        if doc < 0:
+            return question.text, _cited(first.doc_id, first.quote or ""), "no row came back"
+        doc_id = str(arrays["doc_ids"][doc])
+        row = _cited(doc_id, texts.get(doc_id, "")[start:end])
+        return question.text, _cited(first.doc_id, first.quote or ""), row
+
+    return shown
+
+
+def _cited(doc_id: str, text: str) -> str:
+    return f"{shown_id(doc_id)} {quoted(text, _QUOTED_CHARACTERS)}" if text.strip() else shown_id(doc_id)

@@ -1,7 +1,7 @@
 """The file to deploy: one configuration that the sweep's command can run again, with its figures and origins.
 
-``production.yaml`` is a Hydra configuration. Beside it lies ``production.scores.csv``, the deciding metric of
-every question, with which the gate compares.
+``production.yaml`` is a Hydra configuration. Beside it lies ``production.scores.csv`` with the deciding
+metric of every question and a digest of its rows. The gate compares with both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harness.decision.decide import Decision, Selection
 from harness.errors import StoreError
 from harness.files.atomic import write_json, write_text
 from harness.records import UNUSED
-from harness.results.cells import SCHEMA
+from harness.results.cells import SCHEMA, row_digests
 from harness.results.finished import FinishedCell
 
 GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker", "metrics")
@@ -65,11 +65,13 @@ def write(path: Path, decision: Decision, selection: Selection) -> list[Path]:
     clusters = (cell.questions[name].astype(str) for name in ("question_id", "cluster"))
     cluster = dict(zip(*clusters, strict=True))
     values = numbers.outcomes.values[numbers.outcomes.names.index(cell.name)]
+    with np.load(cell.folder / "rankings.npz", allow_pickle=False) as arrays:
+        rows = row_digests(arrays, recorded["k"])
     file = io.StringIO()
-    rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(["question_id", "cluster", recorded["primary"]])
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow(["question_id", "cluster", recorded["primary"], "rows"])
     for question_id, value in zip(numbers.question_ids, values, strict=True):
-        rows.writerow([question_id, cluster[question_id], repr(float(value))])
+        lines.writerow([question_id, cluster[question_id], repr(float(value)), rows[question_id]])
     write_text(scores_file(path), file.getvalue())
     return [path, scores_file(path)]
 

@@ -13,7 +13,7 @@ from harness.cell.build import Shared
 from harness.cell.pipeline import Result
 from harness.cell.settings import cut_offs, uses
 from harness.decision.baseline import Production
-from harness.decision.gate import NotComparableError, check_questions, check_version
+from harness.decision.gate import NotComparableError, check_version, left_out_of
 from harness.records import Chunks, IntArray, Kind
 from harness.results.cells import about_questions
 from harness.results.scores import scored_under
@@ -67,12 +67,19 @@ class Parity(NamedTuple):
     metrics: Mapping[str, tuple[float, float, Interval]]
     differing: Sequence[Differing]
 
+    def is_equivalent(self, margin: float) -> bool:
+        """Whether both limits of the difference of ``primary`` lie within ``margin``."""
+        lo, hi = self.change.difference.lo, self.change.difference.hi
+        return lo is not None and hi is not None and -margin < lo and hi < margin
+
     def share(self, name: str) -> float:
         """The share of questions for which the field ``name`` holds; the mean of ``shared``."""
         return float(np.mean([getattr(alike, name) for alike in self.alike.values()]))
 
 
-def agreement(recorded: Production, live: DictConfig, k: int, margin: float) -> tuple[Parity, Result]:
+def agreement(
+    recorded: Production, live: DictConfig, k: int, margin: float, max_left_out: float
+) -> tuple[Parity, Result]:
     """Asks ``live`` and the recorded configuration the same questions; gives also the live result.
 
     Raises ``NotComparableError`` where the two can't be compared.
@@ -86,14 +93,16 @@ def agreement(recorded: Production, live: DictConfig, k: int, margin: float) -> 
         )
     shared = Shared()
     one = shared.components(config)
-    check_questions(recorded, {question.question_id for question in one.inputs.labels.questions})
+    labels = one.inputs.labels
+    asked = {question.question_id for question in labels.questions}
+    left_out = left_out_of(recorded, asked, labels.left_out, max_left_out)
     ks = cut_offs(config)
     other = pipeline.evaluate(
         shared.components(live), ks, primary
     )  # first: a live retriever may be unreachable
     reference = pipeline.evaluate(one, ks, primary)
     about = about_questions(one.inputs)
-    clusters = {question_id: about[question_id].cluster for question_id in recorded.scores}
+    clusters = {name: about[name].cluster for name in recorded.scores if name not in left_out}
     return parity(reference, other, primary, k, clusters, margin), other
 
 

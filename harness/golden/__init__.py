@@ -7,7 +7,7 @@ re-anchored, what changed or is lost is counted and left out, never scored silen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -22,10 +22,11 @@ class Labels:
 
     ``questions``: those that can be scored, evidence re-anchored, in the order of the file. ``left_out``: ids
     of the questions that can't, each with its reason, which begins with the state of the evidence (CHANGED,
-    LOST), with AMBIGUOUS (of the state CHANGED: the quote stands in several places) or with NO QUERY, and
-    names the document and the quote's first words. ``states``: how many evidence units are in each state.
-    ``lost_evidence``: units that are CHANGED or LOST. ``digest``: hex sha256 of the questions as they stand
-    in the file.
+    LOST), with AMBIGUOUS (of the state CHANGED: the quote stands in several places), with CONTRADICTORY (one
+    place, two grades), with NO QUERY or with NO EVIDENCE, and names the document and the quote's first words.
+    ``states``: how many evidence units are in each state. ``lost_evidence``: units that are CHANGED or LOST.
+    ``digest``: hex sha256 of the questions as they stand in the file. ``other_names``: ids that are not those
+    of the documents that they were taken for. ``not_relevant``: how many judgements say so.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Labels:
     left_out: Mapping[str, str]
     states: Mapping[State, int]
     digest: str
+    other_names: Mapping[str, str] = field(default_factory=dict)
+    not_relevant: int = 0
 
     @property
     def lost_evidence(self) -> int:
@@ -46,6 +49,6 @@ class Golden(Protocol):
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents`` (in the order of their source).
 
-        Raises ``InputError`` with file and line for anything malformed, for duplicate question ids, for a
-        question without evidence, and when no question is left to score (a golden set for another corpus).
+        Raises ``InputError`` with file and line for anything malformed and for duplicate question ids, and
+        when no question is left to score or most evidence is lost (a golden set for another corpus).
         """

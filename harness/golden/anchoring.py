@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from harness.errors import InputError
 from harness.golden import Labels, State
+from harness.golden.judgements import contradiction, each_once, place_of
 from harness.golden.placing import Placed, place_all
 from harness.records import Document, Evidence, Question
 from harness.text.spans import squeezed
@@ -23,7 +24,7 @@ _REASONS_SHOWN = 3
 
 
 class NothingToScoreError(InputError):
-    """Not one question of the set can be scored against the documents."""
+    """No question of the set can be scored against the documents, or most of its evidence is not there."""
 
 
 class Unit(NamedTuple):
@@ -44,28 +45,39 @@ def anchor(
     keep_lost: bool,
     left_out: Mapping[str, str] | None = None,
     no_documents: Mapping[str, str] | None = None,
+    other_names: Mapping[str, str] | None = None,
 ) -> Labels:
     """The questions that can be scored against ``documents``, their evidence where it stands today.
 
-    A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit
-    becomes evidence in a document that does not exist, so that it counts as covered 0. ``left_out`` are ids
-    that can't be scored for other reasons; ``no_documents`` says of document ids why there is none. Raises
-    ``NothingToScoreError`` when no question is left, or no evidence at all was found.
+    A question with a unit that is CHANGED or LOST is left out, and one without evidence. With ``keep_lost``
+    it stays, and such a unit becomes evidence in a document that does not exist, so that it counts as covered
+    0. ``left_out`` are ids that can't be scored for other reasons; ``no_documents`` says of document ids why
+    there is none. Raises ``NothingToScoreError`` when no question is left, no evidence at all was found, or
+    (without ``keep_lost``) less than half of it.
     """
     ids = {document.doc_id for document in documents}
     kept: list[Question] = []
     reasons = dict(left_out or {})
     checked = check_units([question.evidence for question in questions], documents, no_documents)
     for question, units in zip(questions, checked, strict=True):
-        if keep_lost or all(unit.evidence for unit in units):
-            pairs = zip(units, question.evidence, strict=True)
-            evidence = tuple(unit.evidence or _nowhere(label, ids) for unit, label in pairs)
-            kept.append(replace(question, evidence=evidence))
+        found, several = each_once(unit.evidence for unit in units if unit.evidence)
+        left = {place_of(unit): unit for unit in found}
+        evidence = [
+            left.pop(place_of(unit.evidence), None) if unit.evidence else _nowhere(label, ids)
+            for unit, label in zip(units, question.evidence, strict=True)
+        ]
+        contradictory = f"CONTRADICTORY: {contradiction(several)}" if several else ""
+        reason = _no_evidence(question) or ("" if keep_lost else reason_of(units)) or contradictory
+        if reason:
+            reasons[question.question_id] = reason
         else:
-            reasons[question.question_id] = reason_of(units)
+            kept.append(replace(question, evidence=tuple(filter(None, evidence))))
     states = Counter(unit.state for units in checked for unit in units)
-    labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest)
-    if not kept or not states["VALID"] + states["MOVED"]:
+    counts = {state: states[state] for state in _STATES}
+    not_relevant = sum(len(question.not_relevant) for question in questions)
+    labels = Labels(name, tuple(kept), reasons, counts, digest, other_names or {}, not_relevant)
+    valid = states["VALID"] + states["MOVED"]
+    if not kept or not valid or (not keep_lost and valid < labels.lost_evidence):
         raise NothingToScoreError(_none_left(labels, questions, checked, len(documents), path), path=path)
     return labels
 
@@ -114,6 +126,12 @@ def _text_of(label: Evidence) -> tuple[str, str]:
     return label.doc_id, squeezed(label.quote or "")
 
 
+def _no_evidence(question: Question) -> str:
+    count = f"all judgements say: not relevant ({len(question.not_relevant):,})"
+    said = count if question.not_relevant else "the set gives none"
+    return "" if question.evidence else f"NO EVIDENCE: {said}"
+
+
 def _nowhere(label: Evidence, ids: set[str]) -> Evidence:
     """The label in a document that does not exist, of the same kind as before."""
     doc_id = f"(lost) {label.doc_id}"
@@ -154,20 +172,25 @@ def _none_left(
         if example
         else ""
     )
+    are_some = labels.questions and labels.states["VALID"] + labels.states["MOVED"]
+    scored = f"only {len(labels.questions):,}" if are_some else "none"
     return (
-        f"{path}: none of the {len(questions):,} questions can be scored against the corpus "
+        f"{path}: {scored} of the {len(questions):,} questions can be scored against the corpus "
         f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels, shown)}"
     )
 
 
 def _advice(labels: Labels, example: str) -> str:
-    if labels.states["VALID"] + labels.states["MOVED"]:
-        return (
-            "Every question has evidence that changed or is lost. Correct the labels, "
-            "or set golden.keep_lost=true to count it as not found."
-        )
+    if not any(labels.states.values()):
+        return "Give evidence to the questions that have an answer."
     if example.endswith("?"):  # it names a similar document
         return "Correct the labels; the documents are there."
+    if labels.states["VALID"] + labels.states["MOVED"]:
+        whose = "More than half of the evidence" if labels.questions else "Evidence of every question"
+        return (
+            f"{whose} changed or is lost. Check that this is the corpus of these questions, and correct the "
+            "labels, or set golden.keep_lost=true to count it as not found."
+        )
     if labels.states["CHANGED"] >= max(1, labels.states["LOST"]):
         return "The documents changed since the questions were written; correct the labels."
     return (

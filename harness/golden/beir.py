@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from harness.golden.jsonl import (
     shown,
     text,
 )
+from harness.golden.judgements import is_relevant, lowest_relevant, read_qrels
+from harness.golden.other_names import other_names
 from harness.records import Document, Evidence, Question
 from harness.text.encodings import encodable
 from harness.text.opening import first_file, plain_name
@@ -37,14 +39,18 @@ class BeirGolden:
     """``queries.jsonl`` and ``qrels/<split>.tsv`` (or ``qrels.tsv``) in ``path``, about whole documents.
 
     As in MS MARCO, queries may be ``queries.tsv``, and the split part of a name: ``qrels.dev.tsv``.
-    Queries without judgements are not part of the split. A grade of 0 or less means not relevant.
-    ``keep_lost`` keeps queries with a judged document that is not in the corpus, and counts it as not found.
+    Queries without judgements are not part of the split. A grade of 0 or less, or below ``relevant_from``,
+    means not relevant. ``keep_lost`` keeps queries with a judged document that is not in the corpus, and
+    counts it as not found.
     """
 
-    def __init__(self, path: str, split: str = "test", *, keep_lost: bool = False) -> None:
+    def __init__(
+        self, path: str, split: str = "test", *, keep_lost: bool = False, relevant_from: float | None = None
+    ) -> None:
         self.path = Path(path).expanduser()
         self.split = split
         self.keep_lost = keep_lost
+        self.relevant_from = lowest_relevant(relevant_from, "golden.relevant_from")
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
@@ -52,17 +58,24 @@ class BeirGolden:
         if queries_file is None:
             raise InputError(f"There is no {self.path / 'queries.jsonl'}. {_EXPECTED}", path=self.path)
         queries = _queries(queries_file)
-        qrels = read_qrels(qrels_file)
-        digest = hashlib.sha256(json.dumps([queries, qrels], sort_keys=True).encode()).hexdigest()
-        questions = [
-            Question(
-                query_id,
-                query,
-                tuple(Evidence(doc_id, grade=grade) for doc_id, grade in qrels[query_id].items()),
-            )
-            for query_id, query in queries.items()
-            if query_id in qrels
-        ]
+        faults = Faults(qrels_file)
+        qrels = read_qrels(qrels_file, faults)
+        faults.raise_if_any()
+        relevant = {query_id: self._relevant(judged) for query_id, judged in qrels.items()}
+        known = [queries, {query_id: judged for query_id, judged in relevant.items() if judged}]
+        digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        given = dict.fromkeys(doc_id for judged in qrels.values() for doc_id in judged)
+        names = other_names(given, {document.doc_id for document in documents}, loosely=False)
+        questions = []
+        for query_id, query in queries.items():
+            if query_id in qrels:
+                labels = {
+                    doc_id: Evidence(names.get(doc_id, doc_id), grade=grade)
+                    for doc_id, grade in qrels[query_id].items()
+                }
+                evidence = tuple(labels[doc_id] for doc_id in relevant[query_id])
+                apart = tuple(label for doc_id, label in labels.items() if doc_id not in relevant[query_id])
+                questions.append(Question(query_id, query, evidence, not_relevant=apart))
         return anchor(
             questions,
             documents,
@@ -72,10 +85,14 @@ class BeirGolden:
             keep_lost=self.keep_lost,
             left_out={
                 query_id: f"NO QUERY: judged in {qrels_file.name}, but not in {queries_file.name}"
-                for query_id in qrels
-                if query_id not in queries
+                for query_id, judged in relevant.items()
+                if judged and query_id not in queries
             },
+            other_names=names,
         )
+
+    def _relevant(self, judged: Mapping[str, float]) -> dict[str, float]:
+        return {doc_id: grade for doc_id, grade in judged.items() if is_relevant(grade, self.relevant_from)}
 
     def _qrels_file(self) -> Path:
         found = find_qrels(self.path, self.split)
@@ -137,49 +154,3 @@ def _pairs(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
         else:
             faults.add(number, f"{shown(line)}; an id, a tab and a text are expected.")
     return pairs
-
-
-def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Query id to its relevant documents and their grades, in the order of the file.
-
-    A line is ``query document grade`` separated by tabs (BEIR, with or without a header), or
-    ``query 0 document grade`` separated by blanks (TREC). A grade of 0 or less is not relevant.
-    """
-    faults = Faults(path)
-    grades: dict[tuple[str, str], int] = {}
-    for line, content in read_lines(path):
-        fields = [field.strip() for field in content.split("\t")]
-        expected = 3
-        if len(fields) == 1 and len(content.split()) == 4:
-            fields, expected = content.split(), 4
-        grade = _grade(fields[-1])
-        if line == 1 and grade is None:
-            continue  # BEIR's header
-        if len(fields) != expected or grade is None:
-            faults.add(
-                line,
-                f"{_found(fields)}; query, document and a whole number, separated by tabs, are expected.",
-            )
-            continue
-        pair = fields[0], fields[-2]
-        if grades.setdefault(pair, grade) != grade:
-            faults.add(line, f"query {pair[0]} and document {pair[1]} were graded {grades[pair]} before.")
-    faults.raise_if_any()
-    qrels: dict[str, dict[str, int]] = {}
-    for (query_id, doc_id), grade in grades.items():
-        if grade > 0:
-            qrels.setdefault(query_id, {})[doc_id] = grade
-    return qrels
-
-
-def _grade(field: str) -> int | None:
-    """A whole number, maybe written with a decimal point."""
-    try:
-        return int(float(field)) if float(field).is_integer() else None
-    except ValueError:
-        return None
-
-
-def _found(fields: Sequence[str]) -> str:
-    count = f"{len(fields)} {'field' if len(fields) == 1 else 'fields'}"
-    return f"{count}, the last being {json.dumps(fields[-1][:40], ensure_ascii=False)}"

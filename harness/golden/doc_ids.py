@@ -6,10 +6,11 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
+from harness.golden.other_names import stem, with_documents
 from harness.golden.question_json import Draft
 from harness.records import Document, Evidence, Question
 from harness.text.spans import find_spans
@@ -26,6 +27,7 @@ class Names:
     def __init__(self, doc_ids: Collection[str], reasons: Mapping[str, str] | None = None) -> None:
         self._ids = doc_ids
         self._reasons = dict(reasons or {})
+        self._groups: dict[Callable[[str], str], dict[str, list[str]]] = {}
 
     def __contains__(self, doc_id: str) -> bool:
         return doc_id in self._ids
@@ -39,29 +41,23 @@ class Names:
         return self._reasons[doc_id]
 
     def _near(self, doc_id: str) -> str | None:
-        same_name = self._by_last_part.get(_last_part(doc_id), [])
-        if len(same_name) == 1:
-            return same_name[0]
+        for same_name in (self._like(doc_id, key) for key in (_last_part, _last_stem)):
+            if len(same_name) == 1:
+                return same_name[0]
         if len(self._ids) > _DOCUMENTS:
             return None
         # Ids that differ in a number (refunds-2025 and refunds-2026) are two documents and no slip.
-        alike = self._by_digits.get(_digits(doc_id), [])
+        alike = self._like(doc_id, _digits)
         near = process.extract(doc_id, alike, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
         return next((other for other, _, _ in near if _stems_alike(doc_id, other)), None)
 
-    @cached_property
-    def _by_last_part(self) -> Mapping[str, list[str]]:
-        return self._grouped(_last_part)
-
-    @cached_property
-    def _by_digits(self) -> Mapping[str, list[str]]:
-        return self._grouped(_digits)
-
-    def _grouped(self, key: Callable[[str], str]) -> Mapping[str, list[str]]:
-        groups: dict[str, list[str]] = defaultdict(list)
-        for doc_id in self._ids:
-            groups[key(doc_id)].append(doc_id)
-        return groups
+    def _like(self, doc_id: str, key: Callable[[str], str]) -> list[str]:
+        """The ids of the corpus with the same ``key``, which are grouped once."""
+        if key not in self._groups:
+            groups = self._groups.setdefault(key, defaultdict(list))
+            for other in self._ids:
+                groups[key(other)].append(other)
+        return self._groups[key].get(key(doc_id), [])
 
 
 def shown_id(doc_id: str) -> str:
@@ -80,6 +76,10 @@ def _last_part(doc_id: str) -> str:
     return doc_id.replace("\\", "/").rsplit("/", 1)[-1].strip().casefold()
 
 
+def _last_stem(doc_id: str) -> str:
+    return stem(_last_part(doc_id))
+
+
 def _digits(doc_id: str) -> str:
     return "".join(filter(str.isdigit, doc_id))
 
@@ -89,10 +89,26 @@ def _stems_alike(one: str, other: str) -> bool:
     return fuzz.ratio(*stems) >= _STEM_ALIKE
 
 
+class NamedQuestions(NamedTuple):
+    """Questions whose labels name documents, reasons for ids of no document, and the ids replaced."""
+
+    questions: list[Question]
+    no_documents: dict[str, str]
+    other_names: dict[str, str]
+
+
 def questions_of(
-    drafts: Sequence[Draft], chunks: Sequence[str] | None, documents: Sequence[Document]
-) -> tuple[list[Question], dict[str, str]]:
-    """The questions with a label for each position, and the reasons for document ids of no document."""
+    drafts: Sequence[Draft],
+    chunks: Sequence[str] | None,
+    documents: Sequence[Document],
+    *,
+    loosely: bool = False,
+) -> NamedQuestions:
+    """The questions with a label for each position, and the ids of the documents that are meant.
+
+    ``loosely``: see ``other_names``.
+    """
+    drafts, names = with_documents(drafts, {document.doc_id for document in documents}, loosely=loosely)
     positions = sorted({position for draft in drafts for position in draft.positions})
     no_documents = _numbers_as_ids(drafts, documents)
     if chunks is None:
@@ -107,10 +123,11 @@ def questions_of(
             draft.evidence + tuple(at[position] for position in draft.positions),
             draft.source,
             draft.provenance,
+            draft.not_relevant,
         )
         for draft in drafts
     ]
-    return questions, no_documents
+    return NamedQuestions(questions, no_documents, names)
 
 
 def _numbers_as_ids(drafts: Sequence[Draft], documents: Sequence[Document]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from harness.golden import Labels
 from harness.golden.anchoring import anchor
 from harness.golden.doc_ids import questions_of
 from harness.golden.jsonl import Faults, FieldError, encodable_json, read_lines, read_objects, read_text
+from harness.golden.judgements import lowest_relevant
 from harness.golden.question_json import Draft, draft_of
 from harness.records import Document, Question
 
@@ -20,12 +21,18 @@ _TEXTS = ("text", "content", "page_content")  # of a chunk
 
 
 class FileContent(NamedTuple):
-    """A golden file: the object of each line, its question, reasons for unknown ids, and a digest."""
+    """A golden file: the object of each line, its question, reasons for unknown ids, and a digest.
+
+    ``entries``: for each question where in its line's ``evidence`` each of its evidence stands.
+    ``other_names``: ids that are not those of the documents that they were taken for.
+    """
 
     objects: Sequence[dict[str, Any]]
     questions: Sequence[Question]
     no_documents: Mapping[str, str]
     digest: str
+    entries: Sequence[Sequence[int]]
+    other_names: Mapping[str, str]
 
 
 class FileGolden:
@@ -35,13 +42,22 @@ class FileGolden:
     quote may be missing. ``{"query", "relevant_doc_ids"}`` names whole documents. ``{"question", "gold_id"}``
     names documents, by id or by position in the corpus; with ``chunks``, a file with a list of texts, it is a
     position in that list. Kinds may be mixed. ``keep_lost`` keeps questions whose evidence changed or is
-    gone, and counts it as not found.
+    gone, and counts it as not found. Evidence with a grade below ``relevant_from`` (None: 0 or less) was
+    judged not relevant.
     """
 
-    def __init__(self, path: str, chunks: str | None = None, *, keep_lost: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        chunks: str | None = None,
+        *,
+        keep_lost: bool = False,
+        relevant_from: float | None = None,
+    ) -> None:
         self.path = Path(path).expanduser()
         self.chunks = Path(chunks).expanduser() if chunks else None
         self.keep_lost = keep_lost
+        self.relevant_from = lowest_relevant(relevant_from, "golden.relevant_from")
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
@@ -54,6 +70,7 @@ class FileGolden:
             digest=read.digest,
             keep_lost=self.keep_lost,
             no_documents=read.no_documents,
+            other_names=read.other_names,
         )
 
     @property
@@ -65,7 +82,7 @@ class FileGolden:
         """The questions as they stand in the file, not looked up in any document. Raises as ``load`` does."""
         if not self.path.is_file():
             raise InputError(_no_file(self.path), path=self.path)
-        objects, drafts = read_drafts(self.path)
+        objects, drafts = read_drafts(self.path, self.relevant_from)
         chunks = read_chunks(self.chunks) if self.chunks else None
         _check_positions(self.path, drafts, chunks)
         if not drafts:
@@ -76,18 +93,23 @@ class FileGolden:
         for _, item in objects:
             digest.update(json.dumps(item, sort_keys=True).encode() + b"\n")
         digest.update(json.dumps(chunks).encode() if chunks is not None else b"")
-        questions, no_documents = questions_of(drafts, chunks, documents)
-        return FileContent([item for _, item in objects], questions, no_documents, digest.hexdigest())
+        digest.update(f"from {self.relevant_from}".encode() if self.relevant_from is not None else b"")
+        questions, no_documents, names = questions_of(drafts, chunks, documents)
+        entries = [draft.entries for draft in drafts]
+        lines = [item for _, item in objects]
+        return FileContent(lines, questions, no_documents, digest.hexdigest(), entries, names)
 
 
-def read_drafts(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Draft]]:
+def read_drafts(
+    path: Path, relevant_from: float | None = None
+) -> tuple[list[tuple[int, dict[str, Any]]], list[Draft]]:
     """Line number and object of each line of ``path``, and the questions in them. Raises ``InputError``."""
     faults = Faults(path)
     objects = read_objects(path, faults)
     drafts: dict[str, Draft] = {}
     for line, item in objects:
         try:
-            draft = draft_of(line, item)
+            draft = draft_of(line, item, relevant_from)
         except FieldError as error:
             faults.add(line, str(error))
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from harness.errors import InputError
 from harness.text.encodings import decode, detect, encodable
 from harness.text.opening import unpacked_bytes
 
+_WHOLE, _NUMBER = re.compile(r"[+-]?\d+"), re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SHOWN = 5
+_LARGEST = 2**53  # beyond it, floats skip whole numbers
 
 
 class Faults:
@@ -22,6 +25,11 @@ class Faults:
         self.path = path
         self._found: list[tuple[int, str]] = []
 
+    @property
+    def found(self) -> list[tuple[int, str]]:
+        """Line and message of each fault so far, by line."""
+        return sorted(self._found)
+
     def add(self, line: int, message: str) -> None:
         """Records a fault; ``message`` is a sentence or two."""
         self._found.append((line, message))
@@ -30,7 +38,7 @@ class Faults:
         """Raises ``InputError`` with the first five faults; its ``line`` is that of the first."""
         if not self._found:
             return
-        found = sorted(self._found)
+        found = self.found
         line, message = found[0]
         if len(found) == 1:
             raise InputError(f"{self.path}:{line}: {message}", path=self.path, line=line)
@@ -164,6 +172,21 @@ def whole_number(item: Mapping[str, Any], key: str) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise FieldError(f"{key} is {shown(value)}; a whole number is expected.")
     return value
+
+
+def number_in(text: str) -> float | str:
+    """The number that a text is; any other text as it is, "nan" and "inf" too."""
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def exact_number(value: Any, what: str) -> float:
+    """A finite number that a float holds exactly, whole ones as ``int``."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not abs(value) <= _LARGEST:
+        raise FieldError(f"{what} is {shown(value)}; a number such as 2 or 0.5 is expected.")
+    return int(value) if value == int(value) else float(value)
 
 
 def as_list(value: Any) -> list[Any]:

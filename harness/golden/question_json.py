@@ -7,25 +7,28 @@ Three layouts are told apart by their keys: our own (``evidence``), positions or
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, cast, get_args
 
 from harness.golden.jsonl import (
     FieldError,
     as_list,
     check_keys,
+    exact_number,
     identifier,
     one_of,
     shown,
     text,
     whole_number,
 )
+from harness.golden.judgements import apart, contradiction, each_once, place_of
 from harness.records import Evidence, Question, Source
 
 IDS = ("question_id", "id", "_id", "qid")
 _QUESTIONS = ("question", "query", "text")
-_LABELS = ("evidence", "gold_id", "relevant_doc_ids")
-_BESIDE = ("source", "provenance", "metadata", "answer", "kind")
-_ALLOWED = frozenset((*IDS, *_QUESTIONS, *_LABELS, *_BESIDE))
+LABELS = ("evidence", "gold_id", "relevant_doc_ids")
+_BESIDE = ("not_relevant", "source", "provenance", "metadata", "answer", "kind")
+_ALLOWED = frozenset((*IDS, *_QUESTIONS, *LABELS, *_BESIDE))
 LOST = "LOST"  # written by the check beside evidence that is known to be gone; it is looked for all the same
 _PLACE = frozenset(("doc_id", "start", "end", "quote"))
 
@@ -34,7 +37,8 @@ class Draft(NamedTuple):
     """A question as it stands in line ``line``.
 
     ``evidence`` may have a quote without offsets, or no ``doc_id`` (an empty text): it is looked for.
-    ``positions`` are gold ids given as numbers.
+    ``positions`` are gold ids given as numbers. ``entries``: where in the line's ``evidence`` each evidence
+    stands, from 0; repeats and what is not relevant are passed over.
     """
 
     line: int
@@ -44,26 +48,44 @@ class Draft(NamedTuple):
     positions: tuple[int, ...]
     source: Source
     provenance: Mapping[str, Any]
+    not_relevant: tuple[Evidence, ...] = ()
+    entries: tuple[int, ...] = ()
 
 
-def draft_of(line: int, item: Mapping[str, Any]) -> Draft:
-    """The question in ``item``. Raises ``FieldError`` for anything that is not as it must be."""
+def draft_of(line: int, item: Mapping[str, Any], relevant_from: float | None = None) -> Draft:
+    """The question in ``item``; evidence with a grade of 0 or less, or below ``relevant_from``, apart.
+
+    Raises ``FieldError`` for anything that is not as it must be.
+    """
     check_keys(item, _ALLOWED, "a question")
     key = one_of(item, _QUESTIONS, "the question")
     if key is None:
         raise FieldError('no question: a text is expected under "question" (or "query" or "text").')
     question = text(item, key)
-    label = one_of(item, _LABELS, "the evidence")
-    if label is None or item[label] == []:
-        raise FieldError(f"no evidence: one of {', '.join(_LABELS)} is expected, with at least one entry.")
-    evidence, positions = _labels(label, item[label])
+    label = one_of(item, LABELS, "the evidence")
+    if label is None and item.get("not_relevant") is None:
+        raise FieldError(f"no evidence: one of {', '.join(LABELS)} is expected.")
+    given, positions = _labels(label, item[label]) if label else ((), ())
+    not_relevant = _listed(item.get("not_relevant") or [], "not_relevant", 0)
+    labels, several = each_once((*given, *not_relevant))
+    if several:
+        raise FieldError(f"{contradiction(several)}; keep one of them.")
+    evidence, not_relevant = apart(labels, not_relevant, relevant_from)
+    first_at = {place_of(place): i for i, place in reversed(list(enumerate(given)))}
     id_key = one_of(item, IDS, "the question's id")
     question_id = identifier(item[id_key], id_key) if id_key else f"q{line:04d}"
-    provenance = {key: item[key] for key in ("answer", "metadata") if item.get(key) is not None}
-    if not isinstance(item.get("provenance") or {}, dict):
-        raise FieldError(f"provenance is {shown(item['provenance'])}; an object is expected.")
-    provenance |= item.get("provenance") or {}
-    return Draft(line, question_id, question, evidence, positions, _source(item), provenance)
+    entries = tuple(first_at[place_of(place)] for place in evidence)
+    at = tuple(dict.fromkeys(positions))
+    beside = _source(item), _provenance(item)
+    return Draft(line, question_id, question, evidence, at, *beside, not_relevant, entries)
+
+
+def _provenance(item: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: item[key] for key in ("answer", "metadata") if item.get(key) is not None}
+    given = item.get("provenance") or {}
+    if not isinstance(given, dict):
+        raise FieldError(f"provenance is {shown(given)}; an object is expected.")
+    return known | given
 
 
 def _source(item: Mapping[str, Any]) -> Source:
@@ -75,9 +97,10 @@ def _source(item: Mapping[str, Any]) -> Source:
 
 def _labels(key: str, value: Any) -> tuple[tuple[Evidence, ...], tuple[int, ...]]:
     if key == "evidence":
-        if not isinstance(value, list):
-            raise FieldError(f"evidence is {shown(value)}; a list of objects is expected.")
-        return tuple(_evidence(item, i) for i, item in enumerate(value)), ()
+        return _listed(value, key, 1), ()
+    if key == "relevant_doc_ids" and isinstance(value, dict):
+        grades = {doc_id: exact_number(grade, f"grade of {doc_id}") for doc_id, grade in value.items()}
+        return tuple(Evidence(identifier(doc_id, key), grade=grade) for doc_id, grade in grades.items()), ()
     if key == "relevant_doc_ids":
         return tuple(Evidence(identifier(doc_id, key)) for doc_id in as_list(value)), ()
     given = as_list(value)
@@ -92,8 +115,14 @@ def _labels(key: str, value: Any) -> tuple[tuple[Evidence, ...], tuple[int, ...]
     return evidence, tuple(positions)
 
 
-def _evidence(item: Any, index: int) -> Evidence:
-    what = f"evidence[{index}]"
+def _listed(value: Any, key: str, ungraded: int) -> tuple[Evidence, ...]:
+    """The entries of a list; one without a grade has the grade ``ungraded``."""
+    if not isinstance(value, list):
+        raise FieldError(f"{key} is {shown(value)}; a list of objects is expected.")
+    return tuple(_evidence(item, f"{key}[{i}]", ungraded) for i, item in enumerate(value))
+
+
+def _evidence(item: Any, what: str, ungraded: int) -> Evidence:
     if not isinstance(item, dict):
         raise FieldError(f"{what} is {shown(item)}; an object is expected.")
     check_keys(item, _PLACE | {"grade", "alternatives", "state"}, what)
@@ -102,31 +131,19 @@ def _evidence(item: Any, index: int) -> Evidence:
     alternatives = item.get("alternatives") or []
     if not isinstance(alternatives, list):
         raise FieldError(f"alternatives of {what} is {shown(alternatives)}; a list of objects is expected.")
-    grade = whole_number(item, "grade")
-    if grade is not None and grade < 1:
-        raise FieldError(
-            f"grade of {what} is {grade}; evidence has a grade of 1 or more. Leave out what is not relevant."
-        )
+    given = item.get("grade")
+    grade = ungraded if given is None else exact_number(given, f"grade of {what}")
     place = _place(item, what, "")
-    grade = 1 if grade is None else grade
-    return Evidence(
-        place.doc_id,
-        place.start,
-        place.end,
-        place.quote,
-        grade,
-        tuple(
-            _alternative(other, f"an alternative of {what}", place.doc_id, grade) for other in alternatives
-        ),
-    )
+    others = (_alternative(other, f"an alternative of {what}", place.doc_id) for other in alternatives)
+    same = tuple(replace(other, grade=grade) for other in others)
+    return replace(place, grade=grade, alternatives=same)
 
 
-def _alternative(item: Any, what: str, doc_id: str, grade: int) -> Evidence:
+def _alternative(item: Any, what: str, doc_id: str) -> Evidence:
     if not isinstance(item, dict):
         raise FieldError(f"{what} is {shown(item)}; an object is expected.")
     check_keys(item, _PLACE, what)
-    place = _place(item, what, doc_id)
-    return Evidence(place.doc_id, place.start, place.end, place.quote, grade)
+    return _place(item, what, doc_id)
 
 
 def _place(item: Mapping[str, Any], what: str, default_doc_id: str) -> Evidence:
@@ -147,15 +164,22 @@ def _place(item: Mapping[str, Any], what: str, default_doc_id: str) -> Evidence:
 def as_object(question: Question) -> dict[str, Any]:
     """The JSON object that reads back as ``question``."""
     item: dict[str, Any] = {"question_id": question.question_id, "question": question.text}
-    item["evidence"] = [evidence_object(unit) for unit in question.evidence]
+    item |= labels_object(question)
     item["source"] = question.source
     return item | ({"provenance": dict(question.provenance)} if question.provenance else {})
 
 
-def evidence_object(unit: Evidence) -> dict[str, Any]:
-    """One evidence with its alternatives; what it does not have is left out."""
+def labels_object(question: Question) -> dict[str, Any]:
+    """The question's labels: its evidence, and what was judged not relevant where there is any."""
+    apart = [evidence_object(place, ungraded=0) for place in question.not_relevant]
+    evidence = [evidence_object(unit) for unit in question.evidence]
+    return {"evidence": evidence} | ({"not_relevant": apart} if apart else {})
+
+
+def evidence_object(unit: Evidence, ungraded: int = 1) -> dict[str, Any]:
+    """One evidence with its alternatives; what it does not have is left out, and the grade ``ungraded``."""
     item = _place_object(unit)
-    if unit.grade != 1:
+    if unit.grade != ungraded:
         item["grade"] = unit.grade
     if unit.alternatives:
         item["alternatives"] = [_place_object(other) for other in unit.alternatives]

@@ -20,7 +20,7 @@ class EvidenceColumns(NamedTuple):
     span. ``span_doc`` int64 (spans,) indexes ``Chunks.documents``; a document that is not there has a
     negative number of its own. ``span_start``, ``span_end`` int64 (spans,) are character offsets, for a whole
     document 0 and its length. ``span_whole``, ``span_own`` int64 (spans,), 1 or 0: a whole document; the
-    evidence itself and not an alternative. ``span_grade`` int64 (spans,): the group's grade.
+    evidence itself and not an alternative. ``span_grade`` float64 (spans,): the group's grade.
     """
 
     questions: int
@@ -31,7 +31,7 @@ class EvidenceColumns(NamedTuple):
     span_end: IntArray
     span_whole: IntArray
     span_own: IntArray
-    span_grade: IntArray
+    span_grade: FloatArray
 
     @property
     def groups(self) -> int:
@@ -48,19 +48,21 @@ def evidence_columns(questions: Sequence[Question], chunks: Chunks) -> EvidenceC
     """The columns of ``questions``. Evidence of grade 0 or less was judged not relevant and is left out."""
     groups: list[int] = []
     missing: dict[str, int] = {}
-    spans: list[tuple[int, int, int, int, bool, bool, int]] = []
+    spans: list[tuple[int, int, int, int, bool, bool]] = []
+    grades: list[float] = []
     for i, question in enumerate(questions):
         for evidence in question.evidence:
             if evidence.grade > 0:
                 own = [True] + [False] * len(evidence.alternatives)
                 spans += [
-                    (len(groups), *_span(span, chunks, missing), is_own, evidence.grade)
+                    (len(groups), *_span(span, chunks, missing), is_own)
                     for span, is_own in zip(evidence.places, own, strict=True)
                 ]
+                grades += [evidence.grade] * len(own)
                 groups.append(i)
-    columns = np.array(spans, dtype=np.int64).reshape(-1, 7).T
-    group, doc, start, end, whole, own_column, grade = (np.ascontiguousarray(column) for column in columns)
-    group_question = np.array(groups, dtype=np.int64)
+    columns = np.array(spans, dtype=np.int64).reshape(-1, 6).T
+    group, doc, start, end, whole, own_column = (np.ascontiguousarray(column) for column in columns)
+    group_question, grade = np.array(groups, dtype=np.int64), np.array(grades, dtype=np.float64)
     return EvidenceColumns(len(questions), group_question, group, doc, start, end, whole, own_column, grade)
 
 
@@ -84,13 +86,13 @@ UNRANKED = np.iinfo(np.int64).max
 class Relevant(NamedTuple):
     """Every relevant row of every question, ranked or not; int64 (pairs,) each, by question, then row.
 
-    ``grade`` is the best grade among the evidence it is relevant to. ``rank`` counts from 1, ``UNRANKED`` for
-    a row that is not in the ranking.
+    ``grade``, float64, is the best grade among the evidence it is relevant to. ``rank`` counts from 1,
+    ``UNRANKED`` for a row that is not in the ranking.
     """
 
     question: IntArray
     row: IntArray
-    grade: IntArray
+    grade: FloatArray
     rank: IntArray
 
     def rows_of(self, questions: int) -> list[IntArray]:
@@ -139,8 +141,8 @@ def is_relevant(overlap: Overlap, min_overlap: float) -> npt.NDArray[np.bool_]:
     return overlap.high - overlap.low >= min_overlap * shorter - 1e-9
 
 
-def best_grades(question: IntArray, row: IntArray, grade: IntArray, rank: IntArray) -> Relevant:
-    """One entry per question and row, with its best grade; int64 (pairs,) each, in any order."""
+def best_grades(question: IntArray, row: IntArray, grade: FloatArray, rank: IntArray) -> Relevant:
+    """One entry per question and row, with its best grade; (pairs,) each, in any order."""
     order = np.lexsort((-grade, row, question))
     question, row = question[order], row[order]
     fresh = np.ones(len(order), dtype=np.bool_)

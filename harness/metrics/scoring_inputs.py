@@ -80,9 +80,9 @@ class ScoringInputs:
         total = sum_by(owner, values, self.questions)
         return total / np.maximum(np.bincount(owner, minlength=self.questions), 1)
 
-    def gains(self, k: int) -> IntArray:
-        """int64 (questions, k): the grade of each of the first ``k`` rows, 0 where it is not relevant."""
-        gains = np.zeros((self.questions, k), dtype=np.int64)
+    def gains(self, k: int) -> FloatArray:
+        """float64 (questions, k): the grade of each of the first ``k`` rows, 0 where it is not relevant."""
+        gains = np.zeros((self.questions, k), dtype=np.float64)
         top = self.relevant.rank <= k
         gains[self.relevant.question[top], self.relevant.rank[top] - 1] = self.relevant.grade[top]
         return gains

@@ -7,10 +7,12 @@ for a cell that failed, ``failure.json`` alone.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -38,13 +40,13 @@ class About(NamedTuple):
     overlap: float
 
 
-def write_rankings(
-    path: Path, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks
-) -> None:
+def ranking_arrays(
+    questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks
+) -> dict[str, Any]:
     """Rankings as arrays ``<kind>_question_ids``, ``_doc``, ``_start``, ``_end``, ``_score`` and ``doc_ids``.
 
     Arrays are (questions, depth); ``doc`` indexes ``doc_ids`` and is -1 where fewer rows were returned. A
-    whole document runs from 0 to its length. No pickle is needed to read them.
+    whole document runs from 0 to its length.
     """
     lengths = np.array([len(document.text) for document in chunks.documents])
     arrays: dict[str, Any] = {"doc_ids": np.array([document.doc_id for document in chunks.documents])}
@@ -61,8 +63,29 @@ def write_rankings(
             f"{kind}_end": np.where(none, -1, end),
             f"{kind}_score": ranking.scores,
         }
+    return arrays
+
+
+def write_rankings(
+    path: Path, questions: Mapping[Kind, Sequence[Question]], rankings: Mapping[Kind, Ranking], chunks: Chunks
+) -> None:
+    """Writes ``ranking_arrays``; no pickle is needed to read them."""
     with path.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **ranking_arrays(questions, rankings, chunks))
+
+
+def row_digests(arrays: Mapping[str, Any], k: int) -> dict[str, str]:
+    """Question id to a digest, 16 hex digits, of its first ``k`` rows: document ids and offsets, in order."""
+    digests = {}
+    for kind in get_args(Kind):
+        if f"{kind}_doc" not in arrays:
+            continue
+        doc, start, end = (arrays[f"{kind}_{name}"][:, :k] for name in ("doc", "start", "end"))
+        names = np.append(arrays["doc_ids"], "")[doc]
+        for question_id, *rows in zip(arrays[f"{kind}_question_ids"], names, start, end, strict=True):
+            content = json.dumps([row.tolist() for row in rows])
+            digests[str(question_id)] = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return digests
 
 
 def write_questions(

@@ -9,13 +9,15 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.files.atomic import writing
-from harness.records import Document, Evidence, IntArray, Question
+from harness.golden.question_json import evidence_object
+from harness.records import Document, IntArray, Question
 
 TEXTS, EVIDENCE = "texts.json.gz", "evidence.jsonl.gz"
 # Characters shown on either side of an evidence or a row.
@@ -33,7 +35,7 @@ def write_excerpts(
     """Writes both files for the finished cells below ``folder``; gives those that were written.
 
     ``documents``: in the order of the rankings (by id). ``k``: how many rows of each ranking are shown, if
-    they fit into 5 MB; with fewer rows, ``texts.json.gz`` says so under ``left_out``.
+    they fit into 5 MB.
     """
     lines = "".join(json.dumps(_line(question)) + "\n" for question in questions)
     files = {folder / EVIDENCE: gzip.compress(lines.encode(), mtime=0)}
@@ -110,24 +112,19 @@ def _fitting(documents: Sequence[Document], evidence: IntArray, folder: Path, k:
     """The evidence with as many rows of each ranking as fit, else as much of the evidence as fits."""
     lengths = np.array([len(document.text) for document in documents], np.int64)
     rankings = sorted(folder.glob("*/rankings.npz"))
-    for rows in dict.fromkeys((k, k // 2, 1, 0)):
-        shown = np.concatenate([evidence, *(_returned(file, rows, len(documents)) for file in rankings)])
-        said = (
-            f"Only the first {rows} of {k} rows of each ranking are here; the limit is {MOST_BYTES:,} bytes."
-        )
-        content = _packed(documents, merged(widened(shown, lengths)), said if rows < k else "")
-        if content is not None:
-            return content
     count = len(evidence)
-    said = f"Only the first of {count:,} evidence spans are here; the limit is {MOST_BYTES:,} bytes."
-    for halvings in range(1, count.bit_length() + 1):
-        content = _packed(documents, merged(widened(evidence[: count >> halvings], lengths)), said)
+    tries = [(rows, count) for rows in dict.fromkeys((k, k // 2, 1, 0))]
+    tries += [(0, count >> halvings) for halvings in range(1, count.bit_length())]
+    for rows, spans in tries:
+        returned = (_returned(file, rows, len(documents)) for file in rankings)
+        shown = np.concatenate([evidence[:spans], *returned])
+        content = _packed(documents, merged(widened(shown, lengths)))
         if content is not None:
             return content
-    return _compressed({}, said)
+    return _compressed({})
 
 
-def _packed(documents: Sequence[Document], shown: IntArray, left_out: str) -> bytes | None:
+def _packed(documents: Sequence[Document], shown: IntArray) -> bytes | None:
     """The file's bytes, or None when they would be too many."""
     if int(np.sum(shown[:, 2] - shown[:, 1])) > _PACKS_AT_BEST * MOST_BYTES:
         return None
@@ -135,12 +132,12 @@ def _packed(documents: Sequence[Document], shown: IntArray, left_out: str) -> by
     for doc, start, end in shown.tolist():
         document = documents[doc]
         pieces.setdefault(document.doc_id, []).append((start, document.text[start:end]))
-    content = _compressed(pieces, left_out)
+    content = _compressed(pieces)
     return content if len(content) <= MOST_BYTES else None
 
 
-def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]], left_out: str) -> bytes:
-    text = json.dumps({"left_out": left_out, "documents": pieces}, ensure_ascii=False)
+def _compressed(pieces: Mapping[str, Sequence[tuple[int, str]]]) -> bytes:
+    text = json.dumps({"documents": pieces}, ensure_ascii=False)
     # Lone surrogates can occur in JSON, and UTF-8 can't encode them.
     return gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)
 
@@ -175,16 +172,12 @@ def _labelled(documents: Sequence[Document], questions: Sequence[Question]) -> I
 
 def _line(question: Question) -> dict[str, Any]:
     evidence = [
-        _place(unit) | ({"alternatives": [_place(p) for p in unit.alternatives]} if unit.alternatives else {})
+        evidence_object(
+            replace(unit, quote=None, alternatives=tuple(replace(p, quote=None) for p in unit.alternatives))
+        )
         for unit in question.evidence
     ]
     return {"question_id": question.question_id, "source": question.source, "evidence": evidence}
-
-
-def _place(place: Evidence) -> dict[str, Any]:
-    span = {} if place.start is None else {"start": place.start, "end": place.end}
-    grade = {} if place.grade == 1 else {"grade": place.grade}
-    return {"doc_id": place.doc_id, **span, **grade}
 
 
 def _quoted(unit: dict[str, Any], pieces: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, Any]:

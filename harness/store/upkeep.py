@@ -22,7 +22,8 @@ from harness.store.arrays import DamagedArchiveError, read_archive
 from harness.store.embedding_store import NOTE as EMBEDDING_NOTE
 from harness.store.shard import SUFFIX, DamagedShardError, Shard, rows_by_name
 
-EMBEDDINGS, RANKINGS, TOKENS = "embeddings", "rankings", "tokens"
+_KINDS = EMBEDDINGS, RANKINGS, TOKENS = "embeddings", "rankings", "tokens"
+_NOTES = {EMBEDDINGS: EMBEDDING_NOTE, RANKINGS: RANKING_NOTE}
 # Rows of a shard that are checked at once: 100 MB of the widest vectors.
 _ROWS = 8_192
 _DAY = 24 * 3600.0
@@ -46,27 +47,24 @@ class CacheItem(NamedTuple):
     texts: int = 0
 
 
-class OtherFolder(NamedTuple):
-    """A file or folder that is never pruned, since it is small or expensive to make; ``size`` in bytes."""
-
-    label: str
-    number: int
-    size: int
-
-
 def cache_items(cache: Path) -> list[CacheItem]:
     """Embeddings by model and role, then rankings, then token maps. Raises ``StoreError`` for a file."""
     if cache.exists() and not cache.is_dir():
         raise StoreError(f"{cache} is a file; cache= takes a folder.", where=cache)
-    return [*_embeddings(cache), *_simple(cache, RANKINGS), *_simple(cache, TOKENS)]
+    found = [_item(kind, place) for kind in _KINDS for place in _entries(cache / kind)]
+    return sorted(
+        found, key=lambda item: (_KINDS.index(item.kind), item.name.casefold(), item.role, item.place)
+    )
 
 
-def others(cache: Path) -> list[OtherFolder]:
-    """What is never pruned, by the name of its folder, with the number of its entries."""
+def others(cache: Path) -> list[CacheItem]:
+    """What is never pruned, since it is small or expensive to make; ``texts`` counts its entries."""
+    found = [place for place in _entries(cache) if place.name not in _KINDS]
     return [
-        OtherFolder(place.name.replace("_", " "), len(_entries(place)) or 1, measure(place)[0])
-        for place in _entries(cache)
-        if place.name not in {EMBEDDINGS, RANKINGS, TOKENS}
+        CacheItem(
+            place, "", measure(place)[0], 0.0, place.name.replace("_", " "), texts=len(_entries(place)) or 1
+        )
+        for place in found
     ]
 
 
@@ -75,41 +73,30 @@ def prune(cache: Path, items: Sequence[CacheItem], days: int) -> list[CacheItem]
     # Measured again: a sweep may have used it since it was listed.
     gone = [item for item in items if _idle(measure(item.place)[1]) >= days and _remove(item.place)]
     # Left by a process that was killed between renaming and removing.
-    for kind in (EMBEDDINGS, RANKINGS, TOKENS):
+    for kind in _KINDS:
         for rest in (cache / kind).glob(".*.removed"):
             shutil.rmtree(rest, ignore_errors=True)
     return gone
 
 
-def _embeddings(cache: Path) -> list[CacheItem]:
-    found = []
-    for place in _entries(cache / EMBEDDINGS):
-        note = _note(place / EMBEDDING_NOTE)
-        window = note.get("window")
-        size, used = measure(place)
-        found.append(
-            CacheItem(
-                place,
-                EMBEDDINGS,
-                size,
-                _idle(used),
-                str(note.get("name") or f"{place.name} (no {EMBEDDING_NOTE})"),
-                str(note.get("role") or "?"),
-                window if isinstance(window, int) else None,
-                sum(rows_by_name(file) for file in place.glob(f"*{SUFFIX}")),
-            )
-        )
-    return sorted(found, key=lambda item: (item.name.casefold(), item.role, item.place))
-
-
-def _simple(cache: Path, kind: str) -> list[CacheItem]:
-    found = []
-    for place in _entries(cache / kind):
-        model = _note(place / RANKING_NOTE).get("model") if kind == RANKINGS else None
+def _item(kind: str, place: Path) -> CacheItem:
+    size, used = measure(place)
+    note = _note(place / _NOTES[kind]) if kind in _NOTES else {}
+    if kind != EMBEDDINGS:
+        model = note.get("model")
         name = str(model.get("name", "")) if isinstance(model, dict) else ""
-        size, used = measure(place)
-        found.append(CacheItem(place, kind, size, _idle(used), name))
-    return found
+        return CacheItem(place, kind, size, _idle(used), name)
+    window = note.get("window")
+    return CacheItem(
+        place,
+        kind,
+        size,
+        _idle(used),
+        str(note.get("name") or f"{place.name} (no {EMBEDDING_NOTE})"),
+        str(note.get("role") or "?"),
+        window if isinstance(window, int) else None,
+        sum(rows_by_name(file) for file in place.glob(f"*{SUFFIX}")),
+    )
 
 
 def _entries(folder: Path) -> list[Path]:

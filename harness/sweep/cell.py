@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
@@ -60,74 +60,73 @@ class CellTask:
         settings = params(config, dict(hydra.runtime.choices), list(hydra.overrides.task), sweep["axes"])
         name = cell_name(settings, sweep["axes"])
         color = next((cell["color"] for cell in sweep["cells"] if cell["name"] == name), None)
+        job = _Job(config, sweep, settings, name, folder)
         number = int(folder.name) + 1 if folder.name.isdigit() else 1
         started = time.time()
         say(terminal.cell_begins(number, len(sweep["cells"]), name))
         try:
-            value, record = _scored(self._shared, config, sweep, settings, name, folder)
+            value, record = _scored(self._shared, job)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the other cells must run and this one must be on record
-            value, record = float("nan"), _failed(error, settings, name, folder, _own(config))
+            value, record = float("nan"), _failed(error, job)
         record = replace(record, color=color, started_ms=int(1000 * started), provenance=sweep["provenance"])
         _track(config, sweep, record)
         say(terminal.cell_ends(number, len(sweep["cells"]), record, sweep["primary"], time.time() - started))
         return value
 
 
-def _scored(
-    shared: Shared,
-    config: DictConfig,
-    sweep: Mapping[str, Any],
-    settings: Mapping[str, str],
-    name: str,
-    folder: Path,
-) -> tuple[float, CellRecord]:
+class _Job(NamedTuple):
+    """A cell that runs: its configuration, ``sweep.json``, its settings as shown, its name and folder."""
+
+    config: DictConfig
+    sweep: Mapping[str, Any]
+    settings: Mapping[str, str]
+    name: str
+    folder: Path
+
+
+def _scored(shared: Shared, job: _Job) -> tuple[float, CellRecord]:
     """Evaluates the cell and writes its files."""
+    config, folder, primary = job.config, job.folder, job.sweep["primary"]
     ks = cut_offs(config)
     seconds: dict[str, float] = {}
     with timed(seconds, "load"):
         shared.inputs(config)
     with timed(seconds, "chunk"):
         made = shared.components(config)
-    result = pipeline.evaluate(made, ks, sweep["primary"])
-    metrics = _primary_first(result.metrics(), sweep["primary"])
+    result = pipeline.evaluate(made, ks, primary)
+    metrics = result.metrics()
+    metrics = {primary: metrics[primary], **metrics}
     with timed(seconds, "write"):
         texts = bool(OmegaConf.select(config, "tracker.texts", default=True))
         write_rankings(folder / "rankings.npz", result.questions, result.rankings, result.chunks)
         file, about = folder / "questions.parquet", about_questions(made.inputs)
         write_questions(file, result.questions, result.scores, about, texts=texts)
         OmegaConf.save(config, folder / "config.yaml", resolve=True)
-    content = _content(config, sweep, settings, name, made, result, metrics)
+    content = _content(job, made, result, metrics)
     content["timing"] |= {f"{stage}_seconds": value for stage, value in seconds.items()}
     write_json(folder / "result.json", content)
+    causes = {f"diagnosis_{cause}": float(n) for cause, n in content["diagnosis"].items()}
     record = CellRecord(
-        name=name,
+        name=job.name,
         folder=folder,
-        params=settings,
-        metrics=metrics | content["health"] | content["timing"] | _causes(content["diagnosis"]),
+        params=job.settings,
+        metrics=metrics | content["health"] | content["timing"] | causes,
         curves={curve: {k: metrics[f"{curve}_at_{k}"] for k in ks} for curve in ("recall", "ndcg")},
-        tags={"primary": sweep["primary"]},
-        note=notes.cell_note(name, content, sweep["primary"]),
+        tags={"primary": primary},
+        note=notes.cell_note(job.name, content, primary),
     )
-    return metrics[sweep["primary"]], record
+    return metrics[primary], record
 
 
-def _content(
-    config: DictConfig,
-    sweep: Mapping[str, Any],
-    settings: Mapping[str, str],
-    name: str,
-    made: Components,
-    result: Result,
-    metrics: Mapping[str, float],
-) -> dict[str, Any]:
+def _content(job: _Job, made: Components, result: Result, metrics: Mapping[str, float]) -> dict[str, Any]:
     """``result.json``: what the cell is and what came out; machine-dependent things stand apart."""
     causes = [cause for scores in result.scores.values() for cause in scores.cause]
     return {
         "schema": SCHEMA,
-        "name": name,
-        "params": dict(settings),
-        "primary": sweep["primary"],
-        "k": cut_offs(config),
+        "name": job.name,
+        "params": dict(job.settings),
+        "primary": job.sweep["primary"],
+        "k": cut_offs(job.config),
         "questions": {kind: len(asked) for kind, asked in result.questions.items()},
         "metrics": dict(metrics),
         "chunk_independent": sorted(
@@ -141,10 +140,10 @@ def _content(
         "corpus_digest": made.inputs.corpus.digest,
         "golden_digest": made.inputs.labels.digest,
         "tokenizer_digest": made.inputs.tokenizer.digest,
-        "config": OmegaConf.to_container(config, resolve=True),
+        "config": OmegaConf.to_container(job.config, resolve=True),
         "timing": dict(result.timing),
         "provenance": {
-            **sweep["provenance"],
+            **job.sweep["provenance"],
             "python": platform.python_version(),
             "machine": platform.machine(),
             "libraries": {library: version(library) for library in LIBRARIES},
@@ -152,32 +151,19 @@ def _content(
     }
 
 
-def _causes(diagnosis: Mapping[str, int]) -> dict[str, float]:
-    return {f"diagnosis_{cause}": float(n) for cause, n in diagnosis.items()}
-
-
-def _primary_first(metrics: Mapping[str, float], primary: str) -> dict[str, float]:
-    return {primary: metrics[primary], **metrics}
-
-
-def _own(config: DictConfig) -> list[str]:
-    """The classes in the configuration that are not this program's."""
-    targets = [OmegaConf.select(config, f"{group}._target_") for group in (*GROUPS, "metrics")]
-    return [str(target) for target in targets if not str(target).startswith("harness.")]
-
-
-def _failed(
-    error: Exception, settings: Mapping[str, str], name: str, folder: Path, own: Sequence[str]
-) -> CellRecord:
+def _failed(error: Exception, job: _Job) -> CellRecord:
     """The record of a cell that failed.
 
-    An unexpected error, of the program or of a class in ``own``, keeps its traceback in a file.
+    An unexpected error, of the program or of a class of the user's, keeps its traceback in a file.
     """
+    name, settings, folder = job.name, job.settings, job.folder
     if isinstance(error, HarnessError):
         message = str(error)
     else:
         trace = folder / "traceback.txt"
         trace.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        targets = (OmegaConf.select(job.config, f"{group}._target_") for group in (*GROUPS, "metrics"))
+        own = (str(target) for target in targets if not str(target).startswith("harness."))
         culprit = " or ".join([*own, "the program"])
         message = f"Unexpected {type(error).__name__}: {error}. This is a fault of {culprit}; see {trace}."
     write_json(

@@ -5,7 +5,7 @@ Two combinations come to the same when they differ in nothing but settings that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from harness.cell.settings import unused_by
@@ -14,6 +14,7 @@ from harness.cli.command import Words, take_apart
 from harness.cli.compose import Composed
 from harness.errors import SettingError
 from harness.records import UNUSED
+from harness.view.formats import listed
 
 
 def unfolded(words: Words) -> Words:
@@ -125,17 +126,11 @@ def _merged(same: Sequence[Sequence[Composed]], axes: Mapping[str, Sequence[str]
     for option, independent in settings.items():
         options.setdefault(" or ".join(axis for axis in axes if axis in independent), []).append(option)
     reasons = [
-        f"{_listed(some)} {'does' if len(some) == 1 else 'do'} not depend on {what}"
+        f"{listed(some, len(some))} {'does' if len(some) == 1 else 'do'} not depend on {what}"
         for what, some in options.items()
     ]
     combinations = sum(map(len, same))
     return [f"{len(same)} instead of {combinations}: {'; '.join(reasons)}"] if reasons else []
-
-
-def _listed(names: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _without(cells: Sequence[Composed], keys: Sequence[str]) -> list[str]:
@@ -143,5 +138,6 @@ def _without(cells: Sequence[Composed], keys: Sequence[str]) -> list[str]:
     notes = []
     for key in keys:
         options = {cell.choices[key.partition(".")[0]]: None for cell in cells if unused_by(cell.config, key)}
-        notes.append(f"{_listed(options)} {'has' if len(options) == 1 else 'have'} no {key}: run without it")
+        who, verb = listed(list(options), len(options)), "has" if len(options) == 1 else "have"
+        notes.append(f"{who} {verb} no {key}: run without it")
     return notes

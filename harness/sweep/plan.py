@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from omegaconf import DictConfig
 
@@ -13,23 +12,12 @@ from harness.cli.compose import Composed
 from harness.errors import HarnessError
 from harness.records import Chunks
 from harness.sweep.check import Sweep
+from harness.view.formats import counted
 from harness.view.table import Head, TextTable
 
 # Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them
 # again.
 SAMPLE = 16
-
-
-class Work(NamedTuple):
-    """What one cell has left to embed.
-
-    ``seconds`` is an estimate, None when the model can't be used (``problem`` says why).
-    """
-
-    chunks: int
-    cached: int
-    seconds: float | None
-    problem: str = ""
 
 
 def plan(sweep: Sweep, shared: Shared) -> list[str]:
@@ -42,17 +30,16 @@ def plan(sweep: Sweep, shared: Shared) -> list[str]:
     rates: dict[str, float | HarnessError] = {}
     works = [_work(cell, shared, pending, rates) for cell in sweep.cells]
     rows = []
-    for name, work in zip(sweep.names(), works, strict=True):
-        estimate = work.problem if work.seconds is None else duration(work.seconds)
-        rows.append([name, f"{work.chunks:,}", f"{work.cached:,}", estimate])
+    for name, (chunks, cached, work) in zip(sweep.names(), works, strict=True):
+        rows.append([name, f"{chunks:,}", f"{cached:,}", work if isinstance(work, str) else duration(work)])
     heads = [
         Head("cell", left=True),
         Head("chunks"),
         Head("cached"),
         Head("embedding", left=True, wraps=True),
     ]
-    total = sum(work.seconds or 0.0 for work in works)
-    count = f"{len(works)} {'cell' if len(works) == 1 else 'cells'}"
+    count = counted(len(works), "cell")
+    total = sum(work for *_, work in works if not isinstance(work, str))
     return [
         "",
         *TextTable(heads, rows).lines(),
@@ -71,29 +58,32 @@ def duration(seconds: float) -> str:
 
 def _work(
     cell: Composed, shared: Shared, pending: dict[str, set[str]], rates: dict[str, float | HarnessError]
-) -> Work:
-    """What this cell would embed that no earlier cell has embedded."""
+) -> tuple[int, int, float | str]:
+    """Chunks, how many are cached, and the estimated seconds of embedding, or why there are none.
+
+    What an earlier cell will have embedded is not counted.
+    """
     config = cell.config
     if not uses(config, "chunker"):
-        return Work(0, 0, None, "none: the retriever returns its own chunks")
+        return 0, 0, "none: the retriever returns its own chunks"
     try:
         chunks = shared.chunks(config)
     except HarnessError as error:
-        return Work(0, 0, None, str(error))
+        return 0, 0, str(error)
     if not uses(config, "model"):
-        return Work(len(chunks), 0, None, "none: no model reads anything here")
+        return len(chunks), 0, "none: no model reads anything here"
     key = str(config.model)
     if key not in rates:
         rates[key] = _rate(shared, config, chunks)
     rate = rates[key]
     texts = {chunks.embed_text(row): int(chunks.tokens[row]) for row in range(len(chunks))}
     if isinstance(rate, HarnessError):
-        return Work(len(texts), 0, None, str(rate))
+        return len(texts), 0, str(rate)
     seen = pending.setdefault(key, set())
     missing = shared.model(config).missing(list(texts), "document")
     tokens = sum(texts[text] for text in missing if text not in seen)
     seen.update(missing)
-    return Work(len(texts), len(texts) - len(missing), tokens / rate)
+    return len(texts), len(texts) - len(missing), tokens / rate
 
 
 def _rate(shared: Shared, config: DictConfig, chunks: Chunks) -> float | HarnessError:

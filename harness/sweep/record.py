@@ -1,4 +1,4 @@
-"""A sweep on record: its name and parameters at the beginning, leaderboard and figures at the end.
+"""A sweep on record: its name and parameters at the beginning, leaderboard and report at the end.
 
 The end is read from the cells' files, so it does not matter in which process a cell ran.
 """
@@ -29,7 +29,6 @@ from harness.view import terminal
 from harness.view.colors import colors_of
 from harness.view.formats import columns
 from harness.view.leaderboard import leaderboard
-from harness.view.report.page import write_charts
 
 
 def record(sweep: Sweep) -> SweepRecord:
@@ -114,7 +113,7 @@ def mark_ended(sweep: Sweep) -> None:
 
 
 def close(sweep: Sweep, tracker: Tracker, handle: Mapping[str, Any]) -> int:
-    """Prints the table, finishes the parent run with charts and leaderboard; gives the exit code."""
+    """Prints the table, finishes the parent run with the leaderboard; gives the exit code."""
     cells = collected(sweep.folder, sweep.names(), sweep.primary, sweep.k)
     mark_ended(sweep)
     excerpts = _excerpts(sweep)
@@ -145,17 +144,11 @@ def _summary(
     shown: Conclusion,
     excerpts: Sequence[Path],
 ) -> SweepSummary:
-    """What the tracker shows of the whole sweep.
-
-    Its charts and the leaderboard are written to the sweep's folder.
-    """
+    """What the tracker shows of the whole sweep; the leaderboard is written to the sweep's folder."""
     same_chunks = not sweep.rechunks
-    colors = dict(zip(sweep.names(), colors_of(sweep.settings(), list(sweep.axes)), strict=True))
-    cells = [{**content, "color": colors[content["name"]]} for content in contents]
-    note, text = leaderboard(cells, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+    text = leaderboard(contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
-    charts = write_charts(cells, sweep.folder / "figures")
     report = [shown.report] if shown.report else []
     names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
     names += ["tags.verdict"] if shown.verdicts else []
@@ -163,8 +156,8 @@ def _summary(
         f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
     ]
     return SweepSummary(
-        note=note,
-        files=[board, *charts, sweep.folder / SWEEP, *excerpts, *report],
+        note=text,
+        files=[board, sweep.folder / SWEEP, *excerpts, *report],
         columns=names,
         cost=f"context_tokens_at_{sweep.k}",
         failed=len(failures),

@@ -74,7 +74,7 @@ class SweepSummary:
     """What is recorded at the end of a sweep, on its own run and (``verdicts``) on those of its cells.
 
     - ``note``: Markdown for the sweep's page.
-    - ``files``: artifacts such as figures and leaderboard.md.
+    - ``files``: artifacts such as report.html and leaderboard.md.
     - ``columns``: params, metrics and tags that the saved view shows, such as ``params.model`` or
       ``metrics.mrr``.
     - ``cost``: the cost metric of the scatter plot.

@@ -100,8 +100,8 @@ class MlflowTracker:
         sweep = self._opened(handle)
         client = connected(sweep.uri)
         values = metrics(sweep.names.renamed(cell.metrics), curves_of(cell))
-        with store_errors(sweep.uri), ready(cell_files(cell.folder), texts=self.texts) as (files, left_out):
-            marks = cell_tags(cell, sweep.dataset, sweep.run, left_out)
+        with store_errors(sweep.uri), ready(cell_files(cell.folder), texts=self.texts) as files:
+            marks = cell_tags(cell, sweep.dataset, sweep.run)
             run = started(client, sweep.experiment, cell.name, marks, cell.started_ms).info
             with closed_on_error(client, run.run_id):
                 log(client, run.run_id, values, params(cell.params), [])
@@ -117,7 +117,7 @@ class MlflowTracker:
         with store_errors(opened.uri), closed_on_error(client, run):
             record_verdicts(opened.uri, summary.verdicts, opened.names.primary, opened.names.k)
             measured = metrics(opened.names.renamed(summary.metrics))
-            with ready(summary.files, texts=self.texts) as (files, _):
+            with ready(summary.files, texts=self.texts) as files:
                 log_files(opened.uri, client.get_run(run).info.artifact_uri, files)
             cells = cells_of(client, opened.experiment, run)
             save_view(client, opened.experiment, run, opened.names, summary, cells)

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 ALIAS = "champion"
-# The UI shows no file above it, and a sweep of hundreds of cells would fill the store.
-LARGEST_MB = 5.0
-# Compressed already, and what a later comparison needs; they are copied whatever their size.
-_ALWAYS = {"rankings.npz", "questions.parquet", "evidence.jsonl.gz"}
-
 # The string columns of questions.parquet that hold no text of documents or questions.
 _TEXT_FREE_COLUMNS = {"question_id", "cluster", "cause", "kind", "source"}
 # Files that hold numbers, settings and ids only.
@@ -42,24 +37,18 @@ def cell_files(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def ready(files: Iterable[Path], *, texts: bool) -> Iterator[tuple[list[Path], list[str]]]:
-    """The files that may be copied, and the names and sizes of those above 5 MB, which are left out.
-
-    Rankings and questions are copied whatever their size.
+def ready(files: Iterable[Path], *, texts: bool) -> Iterator[list[Path]]:
+    """The files that may be copied.
 
     With ``texts`` false only files without text, and question tables without their columns of text, which
     exist while the block runs.
     """
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
-        allowed = [
-            file if texts or _is_text_free(file) else _table_without_text(file, Path(scratch))
+        yield [
+            file if texts or file.name in _TEXT_FREE_FILES else _table_without_text(file, Path(scratch))
             for file in files
-            if texts or _is_text_free(file) or file.suffix == ".parquet"
+            if texts or file.name in _TEXT_FREE_FILES or file.suffix == ".parquet"
         ]
-        megabytes = {file: file.stat().st_size / 1e6 for file in allowed}
-        large = [file for file in allowed if megabytes[file] > LARGEST_MB and file.name not in _ALWAYS]
-        left_out = [f"{file.name} ({megabytes[file]:.1f} MB)" for file in large]
-        yield [file for file in allowed if file not in large], left_out
 
 
 def log_files(uri: str, place: str, paths: Iterable[Path]) -> None:
@@ -125,11 +114,6 @@ def _global_address(uri: str) -> Iterator[None]:
         os.environ.pop("MLFLOW_TRACKING_URI", None)
         if before is not None:
             os.environ["MLFLOW_TRACKING_URI"] = before
-
-
-def _is_text_free(path: Path) -> bool:
-    """Whether a file holds no text of documents or questions; figures show names and numbers only."""
-    return path.name in _TEXT_FREE_FILES or path.suffix == ".svg"
 
 
 def _table_without_text(table: Path, folder: Path) -> Path:

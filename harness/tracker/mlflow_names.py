@@ -17,10 +17,9 @@ CURVES = ("recall", "ndcg")
 SECTIONS = ("budget", "at_k", "ci", "health", "diagnosis", "time")
 
 _HEAD = ("mrr", "recall_at_2000_tokens", "truncated_evidence", "context_tokens", "query_ms_p95", "chunks")
-_CAUSES = {"not_in_index", "found", "truncated", "split", "partial", "ranked_low", "not_retrieved"}
 _REFUSED = re.compile(r"[^\w\-.:/ ]", re.ASCII)
 _SECTION_OF = (
-    ("diagnosis", re.compile(r"^(diagnosis|cause)_")),
+    ("diagnosis", re.compile(r"^diagnosis_")),
     ("budget", re.compile(r"_at_\d+_tokens$")),
     ("at_k", re.compile(r"_at_\d+$")),
     ("time", re.compile(r"(^|_)(seconds|ms|s)(_|$)")),
@@ -57,8 +56,8 @@ class MetricNames:
     def of(self, flat: str) -> str:
         """The name in MLflow of one flat name: unprefixed, or ``section/name``.
 
-        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``. A name that already has a
-        section keeps it. Characters that MLflow refuses become ``_``.
+        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``. Characters that MLflow
+        refuses become ``_``; a name that already has a section keeps it.
         """
         name = _REFUSED.sub("_", flat)
         if name == self._context:
@@ -69,7 +68,7 @@ class MetricNames:
             return name
         section = _section(name)
         if section == "diagnosis":
-            name = re.sub(r"^(diagnosis|cause)_", "", name)
+            name = name.removeprefix("diagnosis_")
         elif section == "budget":
             # Short names too, so that all stand beside each other.
             name = name.replace("_at_", "_")
@@ -128,8 +127,6 @@ def sections_of(names: Iterable[str]) -> list[str]:
 def _section(name: str) -> str:
     if name.endswith(("_lo", "_hi")):
         return "ci"
-    if name in _CAUSES:
-        return "diagnosis"
     matches = (section for section, pattern in _SECTION_OF if pattern.search(name))
     # The rest measures quality over the whole ranking (precision_omega, or a user's own metric).
     return next(matches, "at_k")

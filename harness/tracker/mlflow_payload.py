@@ -126,13 +126,11 @@ def sweep_tags(sweep: SweepRecord) -> dict[str, str]:
     return marks
 
 
-def cell_tags(
-    cell: CellRecord, dataset: Mapping[str, str], parent: str, left_out: Sequence[str]
-) -> list[RunTag]:
+def cell_tags(cell: CellRecord, dataset: Mapping[str, str], parent: str) -> list[RunTag]:
     """All tags of a cell: its own, its parent, its colour, golden set, provenance and description.
 
     A failed cell is described by its message, which says what to do; its verdict is "failed" unless it has
-    one. ``left_out`` names files that were too large to be copied; the second paragraph lists them.
+    one.
     """
     marks = {KIND_TAG: "cell", **_origin(dataset, cell.provenance), **cell.tags, PARENT_TAG: parent}
     note = cell.note
@@ -141,10 +139,6 @@ def cell_tags(
     if cell.error is not None:
         marks.setdefault("verdict", "failed")
         note = f"{FAILED}{cell.error}" + (f"\n\n{cell.note}" if cell.note else "")
-    if left_out:
-        first, _, rest = note.partition("\n\n")
-        missing = f"Too large to be copied here: {', '.join(left_out)}. See {cell.folder}."
-        note = "\n\n".join(part for part in (first, missing, rest) if part)
     return tags(marks, note)
 
 

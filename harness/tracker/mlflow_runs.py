@@ -1,8 +1,7 @@
 """Runs of a sweep: how they start, what is noted on them afterwards, and how they end.
 
 Sweeps whose process ended without closing them (killed, out of memory, power lost) are closed by the next
-one. A process is identified by host, process id, start time and process id namespace: an id alone is used
-again, and a container may share its host's name but not its process ids.
+one. A process is identified by host, process id and start time: an id alone is used again.
 """
 
 from __future__ import annotations
@@ -104,40 +103,30 @@ def close_abandoned(client: MlflowClient, experiment: str) -> None:
 
 
 def this_process() -> str:
-    """``host:process id:start:namespace``: start in the system's ticks; 0 for what is unknown."""
-    pid = os.getpid()
-    return f"{socket.gethostname()}:{pid}:{_state_and_start(pid)[1]}:{_namespace()}"
+    """``host:process id:start``: start in the system's ticks; 0 where it is unknown."""
+    return f"{socket.gethostname()}:{os.getpid()}:{_start(os.getpid())}"
 
 
 def _ended(process: str) -> bool:
     """Whether a process of this host has certainly ended; False for other hosts' and unknown ones."""
-    match = re.fullmatch(r"(.+):(\d+):(\d+):(\d+)", process)
-    if match is None or (match[1], match[4]) != (socket.gethostname(), _namespace()):
+    match = re.fullmatch(r"(.+):(\d+):(\d+)", process)
+    if match is None or match[1] != socket.gethostname():
         return False
-    pid, start = int(match[2]), match[3]
     try:
-        os.kill(pid, 0)
+        os.kill(int(match[2]), 0)
     except (ProcessLookupError, OverflowError):
         return True
     except PermissionError:
         # Another user's: it is there.
         pass
-    state, now = _state_and_start(pid)
-    return state == "Z" or (_UNKNOWN not in {start, now} and start != now)
+    known = {match[3], _start(int(match[2]))}
+    return len(known) > 1 and _UNKNOWN not in known
 
 
-def _state_and_start(pid: int) -> tuple[str, str]:
-    """State and start time of a process from /proc; unknown without it."""
+def _start(pid: int) -> str:
+    """Start time of a process from /proc; unknown without it."""
     with suppress(OSError):
-        # The name in brackets may hold blanks and brackets; the third field, the state, comes after it.
+        # The name in brackets may hold blanks and brackets; the third field comes after it.
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
-        state, *others = fields.split()
-        return state, others[18]
-    return "", _UNKNOWN
-
-
-def _namespace() -> str:
-    """Number of the namespace of this process's id; 0 without /proc."""
-    with suppress(OSError):
-        return "".join(re.findall(r"\d", str(Path("/proc/self/ns/pid").readlink())))
+        return fields.split()[19]
     return _UNKNOWN

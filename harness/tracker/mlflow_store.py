@@ -20,7 +20,6 @@ from harness.tracker.mlflow_sqlite import usable
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from sqlalchemy.engine import URL
 
 PROBE_SECONDS = 4.0
 # The remedy ends every message, and depends on how far the sweep has come.
@@ -134,39 +133,21 @@ def check_database(uri: str, remedy: str) -> None:
     from sqlalchemy.exc import SQLAlchemyError
     from sqlalchemy.pool import NullPool
 
-    url = _database_url(uri)
-    port = url.port or _PORTS.get(url.get_backend_name())
-    if url.host and port and (reason := why_unreachable(f"tcp://{url.host}:{port}", PROBE_SECONDS)):
-        raise _unusable(uri, reason, remedy)
     try:
-        create_engine(url, poolclass=NullPool).connect().close()
-    except SQLAlchemyError as error:
-        raise _unusable(uri, _first_line(error), remedy) from None
-
-
-def _database_url(uri: str) -> URL:
-    """The address of a database whose driver is installed."""
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        url = make_url(uri)
-        url.get_dialect().import_dbapi()
+        engine = create_engine(uri, poolclass=NullPool)
+        host, port = engine.url.host, engine.url.port or _PORTS.get(engine.url.get_backend_name())
+        if host and port and (reason := why_unreachable(f"tcp://{host}:{port}", PROBE_SECONDS)):
+            raise _unusable(uri, reason, remedy)
+        engine.connect().close()
     except ImportError as error:
-        module = error.name or str(error)
-        package = _DRIVERS.get(module, module)
+        package = _DRIVERS.get(str(error.name), error.name)
         raise StoreError(
             f"The tracking store {shown(uri)} needs the Python package {package}, which is not installed. "
             f"Install it: {sys.executable} -m pip install '{package}'",
             where=shown(uri),
         ) from None
-    except (ArgumentError, ValueError):
-        raise StoreError(
-            f"The tracking store {shown(uri)} names an unknown database or driver. Write postgresql://, "
-            "mysql:// or mssql:// and, after a +, a driver if need be.",
-            where=shown(uri),
-        ) from None
-    return url
+    except (SQLAlchemyError, ValueError) as error:
+        raise _unusable(uri, _first_line(error), remedy) from None
 
 
 def _unusable(uri: str, reason: str, remedy: str) -> StoreError:

@@ -12,14 +12,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, SettingError
-from harness.files.hub import why_unreachable
 from harness.tracker.mlflow_address import WEB, kind_of, shown, sqlite_path, store_uri
 from harness.tracker.mlflow_store import connect_existing
 from harness.tracker.mlflow_view import VIEW_TAG, run_link, view_key, view_links
@@ -28,9 +25,6 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 LOCAL_ADDRESS = "http://127.0.0.1:5000"
-START_SECONDS = 120.0
-_TRY_SECONDS = 2.0
-_PAUSE_SECONDS = 0.2
 
 
 def how_to_look(uri: str, folder: Path, experiment: str, parent: str) -> list[str]:
@@ -69,7 +63,7 @@ def main(words: Sequence[str]) -> int:
         if kind_of(uri) in WEB:
             _say(_newest(uri, uri))
             return 0
-        return _serve(uri, port_of(words[1]))
+        return _serve(uri, _checked_port(words[1]))
     except HarnessError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -77,60 +71,38 @@ def main(words: Sequence[str]) -> int:
         return 130
 
 
-def port_of(text: str) -> int:
-    """A free port of 127.0.0.1. Raises ``SettingError`` for an invalid port or one that is in use."""
-    port = int(text) if text.isascii() and text.isdigit() else 0
-    if not 1 <= port <= 65535:
-        raise SettingError(
-            f"PORT={text} is not a port; give a whole number from 1 to 65535: PORT=5001 bash scripts/ui",
-            key="PORT",
-        )
+def _checked_port(port: str) -> str:
+    """A port of 127.0.0.1 that can be used. Raises ``SettingError`` for any other."""
     try:
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError as error:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", int(port)))
+    except (OSError, ValueError, OverflowError) as error:
         raise SettingError(
-            f"Port {port} can't be used on 127.0.0.1 ({os.strerror(error.errno or 0)}). Choose another one: "
-            "PORT=5001 bash scripts/ui",
+            f"Port {port} can't be used on 127.0.0.1 ({getattr(error, 'strerror', None) or error}). "
+            "Choose another one: PORT=5001 bash scripts/ui",
             key="PORT",
         ) from None
     return port
 
 
-def _serve(uri: str, port: int) -> int:
-    """Runs MLflow's server as a child; whatever ends this process ends the child with its workers."""
-    base = f"http://127.0.0.1:{port}"
-    link = _newest(uri, base)
-    _say(f"Starting MLflow on {shown(uri)}; Ctrl-C ends it.")
-    words = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    words += ["--uvicorn-opts", "--log-level warning"]
+def _serve(uri: str, port: str) -> int:
+    """Runs MLflow's server as a child; whatever ends this process ends the child too."""
+    _say(_newest(uri, f"http://127.0.0.1:{port}"))
+    _say(f"MLflow on {shown(uri)} answers in a few seconds; Ctrl-C ends it.")
+    words = ["--host", "127.0.0.1", "--port", port, "--workers", "1", "--uvicorn-opts", "--log-level warning"]
     # In its environment, as a password in the address would else be seen in the list of processes.
     environment = os.environ | {"MLFLOW_BACKEND_STORE_URI": uri, "MLFLOW_REGISTRY_STORE_URI": uri}
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.default_int_handler)
-    # In a group of its own: a Ctrl-C that reached its parts one by one would end in tracebacks.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # In a session of its own: a Ctrl-C that reached its parts one by one would end in tracebacks.
     server = subprocess.Popen(  # noqa: S603 - our own words
         [sys.executable, "-m", "mlflow", "server", *words], env=environment, start_new_session=True
     )
     try:
-        if _answers(server, base):
-            _say(link)
-            return server.wait()
-        sys.stderr.write(f"MLflow did not start at {base}; its messages stand above.\n")
-        return 1
+        return server.wait()
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGTERM)
+        server.terminate()
         server.wait()
-
-
-def _answers(server: subprocess.Popen[bytes], base: str) -> bool:
-    """Waits for the server; False when it ended, or did not answer in two minutes."""
-    deadline = time.monotonic() + START_SECONDS
-    while server.poll() is None and time.monotonic() < deadline:
-        if not why_unreachable(f"{base}/health", _TRY_SECONDS):
-            return True
-        time.sleep(_PAUSE_SECONDS)
-    return False
 
 
 def _newest(uri: str, base: str) -> str:

@@ -6,22 +6,23 @@ import math
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.records import FloatArray, IntArray
 from harness.verdict import Interval
-from harness.verdict.clusters import cluster_sums, effective_clusters
-from harness.verdict.interval import clopper_pearson, mean_intervals, method_for
+from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of
+from harness.verdict.interval import clopper_pearson, method_for
+from harness.verdict.pairs import compare, limits_alone
 
-Outcome: TypeAlias = Literal["non-inferior", "regression", "undecided"]
-_FEW = 10
-"""With fewer changed clusters the bootstrap is not reliable."""
-_RISK = 0.05
+Outcome: TypeAlias = Literal["unchanged", "non-inferior", "regression", "undecided"]
+RISK = 0.1
+"""Of both limits of a change together: each is that of a one-sided test at 5%."""
 
 
 class Change(NamedTuple):
-    """The mean difference (after minus before) with 95% limits, the outcome, and how many questions differ.
+    """The mean difference (after minus before) with its 90% limits, and what they show.
 
+    ``better``, ``worse``: how many questions differ. ``least_loss``: no result on so many questions excludes
+    a smaller loss than this, also where no question changed; None where there are no limits.
     ``required_sample_size``: about how many questions would decide if the difference stayed as observed; None
     when it is decided, or when no number of questions would decide.
     """
@@ -30,52 +31,51 @@ class Change(NamedTuple):
     outcome: Outcome
     better: int
     worse: int
+    least_loss: float | None
     required_sample_size: int | None
 
 
 def change(differences: FloatArray, clusters: IntArray, margin: float, min_effect: float) -> Change:
     """Judges ``differences``, float64 (questions,), after minus before; ``clusters``, int64 (questions,).
 
-    "non-inferior": the lower limit lies above ``-margin``; equal results on every question are non-inferior.
-    "regression": the upper limit lies below 0 and at least ``min_effect`` was lost. Else "undecided".
+    "non-inferior": the lower limit lies above ``-margin``. "regression": the upper limit lies below 0 and at
+    least ``min_effect`` was lost. Else "undecided".
     """
-    better, worse = int((differences > 1e-9).sum()), int((differences < -1e-9).sum())
-    interval = difference_interval(differences, clusters)
+    interval = difference_interval(differences, clusters, RISK)
+    effective = effective_clusters(clusters)
     return Change(
         interval,
         _outcome(interval, margin, min_effect),
-        better,
-        worse,
+        int((differences > 1e-9).sum()),
+        int((differences < -1e-9).sum()),
+        None if interval.lo is None else _unseen(effective, RISK),
         _required_sample_size(interval, len(differences), margin, min_effect),
     )
 
 
-def difference_interval(differences: FloatArray, clusters: IntArray, risk: float = _RISK) -> Interval:
+def difference_interval(differences: FloatArray, clusters: IntArray, risk: float = 0.05) -> Interval:
     """The mean of paired differences within -1..1 with limits of coverage ``1 - risk``.
 
-    Limits as for any mean. Where fewer than ten clusters changed, they come from the shares of clusters that
-    lost and that gained, by Clopper & Pearson, times the largest change seen in one cluster (the smallest for
-    the inner limits). No limits with fewer than ten effective clusters, unless nothing changed at all.
+    By sign flips of whole clusters, as for two cells of a sweep; see ``limits_alone``. A limit lies at least
+    as far from the mean as Clopper & Pearson's upper limit of 0 in G* clusters: what so many clusters did not
+    show may still happen that often. No limits with fewer than ten effective clusters.
     """
     mean = float(differences.mean()) if len(differences) else math.nan
-    if len(differences) and not np.abs(differences).max() > 1e-9:
-        return Interval(0.0, 0.0, 0.0)
-    if method_for(effective_clusters(clusters)) == "none":
+    effective = effective_clusters(clusters)
+    if method_for(effective) == "none":
         return Interval(mean, None, None)
     sums, sizes = cluster_sums(differences[None, :], clusters)
-    if int((np.abs(sums[0]) > 1e-9).sum()) >= _FEW:
-        return mean_intervals(differences[None, :], clusters, risk, share=False)[0]
-    of_cluster = sums[0] / sizes
-    losing, gaining = of_cluster < -1e-9, of_cluster > 1e-9
-    moved = np.abs(of_cluster[losing | gaining])
-    loss, gain = (_mean_share(hit, moved, risk) for hit in (losing, gaining))
-    return Interval(mean, min(mean, gain[0] - loss[1]), max(mean, gain[1] - loss[0]))
+    pairs = compare(np.concatenate([sums, np.zeros_like(sums)]), sizes)
+    rng = np.random.default_rng(seed_of(sums, sizes))
+    lo = -float(limits_alone(0, pairs, rng, risk / 2)[0][1])
+    hi = float(limits_alone(1, pairs, rng, risk / 2)[0][0])
+    unseen = _unseen(effective, risk)
+    return Interval(mean, max(min(lo, mean - unseen), -1.0), min(max(hi, mean + unseen), 1.0))
 
 
-def _mean_share(hit: npt.NDArray[np.bool_], moved: FloatArray, risk: float) -> tuple[float, float]:
-    """Limits of the average loss or gain, if an affected cluster changes by as much as those observed."""
-    lo, hi = clopper_pearson(float(hit.mean()), len(hit), risk)
-    return lo * float(moved.min()), hi * float(moved.max())
+def _unseen(effective: float, risk: float) -> float:
+    """Clopper & Pearson's upper limit of a share that was 0 in so many effective clusters."""
+    return clopper_pearson(0.0, effective, risk)[1]
 
 
 def _outcome(interval: Interval, margin: float, min_effect: float) -> Outcome:

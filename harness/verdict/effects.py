@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from harness.errors import InputError
 from harness.records import UNUSED, FloatArray
 from harness.verdict import Interval, Outcomes
 from harness.verdict.simultaneous import several
@@ -52,8 +51,6 @@ def effects(outcomes: Outcomes, settings: Sequence[Mapping[str, str]]) -> list[E
     without a common combination have no effect in the list. The risk of a wrong ``depends`` or
     ``changes_sign`` anywhere in the list is 5% each.
     """
-    if len(settings) != len(outcomes.names) or any(set(s) != set(settings[0]) for s in settings):
-        raise InputError("Effects need the same axes for every cell, one mapping of axis to level a cell.")
     matched = []
     for axis in settings[0] if settings else ():
         levels = list(dict.fromkeys(s[axis] for s in settings if s[axis] != UNUSED))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.errors import InputError, SettingError
+from harness.errors import InputError
 from harness.records import FloatArray
 from harness.verdict import Interval, Outcomes, Standing, Status, Verdict
 from harness.verdict.best_set import BestSet, best_set
@@ -20,10 +20,11 @@ MARGIN = 0.03
 def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
     """The verdict on a sweep; the same whatever the order of the cells and of the questions.
 
-    ``margin``: the margin of non-inferiority, in the metric's unit. Raises ``InputError`` for results that
-    are missing, not finite or don't fit together, and ``SettingError`` for a margin that is not positive.
+    ``margin``: the margin of non-inferiority, in the metric's unit. Raises ``InputError`` for two cells of
+    one name.
     """
-    _check(outcomes, margin)
+    if len(set(outcomes.names)) < len(outcomes.names):
+        raise InputError("Two cells have the same name. Give every cell a name of its own.")
     units, clusters = _units(outcomes), outcomes.clusters
     effective = effective_clusters(clusters)
     method = method_for(effective)
@@ -40,12 +41,8 @@ def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
         margin=margin,
         winner=None if found is None or found.winner is None else units.names[found.winner],
         standings=_standings(outcomes, units, found, margin),
-        required_sample_size=required_sample_size(units.lead, clusters, len(units.names))
-        if open_question
-        else None,
-        minimum_detectable_effect=None
-        if found is None
-        else detectable_as_observed(units.lead, clusters, len(units.names)),
+        required_sample_size=required_sample_size(units.lead, clusters) if open_question else None,
+        minimum_detectable_effect=None if found is None else detectable_as_observed(units.lead, clusters),
         expected=None if expected is None else expected.score,
         optimism=None if expected is None else expected.optimism,
     )
@@ -123,30 +120,3 @@ def _status(found: BestSet | None, unit: int) -> Status:
         return "winner"
     is_out = found is not None and found.settled[unit] and found.ruled_out[unit]
     return "ruled out" if is_out else "not ruled out"
-
-
-def _check(outcomes: Outcomes, margin: float) -> None:
-    values, names = outcomes.values, outcomes.names
-    if not margin > 0:
-        raise SettingError(
-            f"pick.margin is {margin}; it must be above 0.",
-            key="pick.margin",
-        )
-    if values.ndim != 2 or values.shape != (len(names), len(outcomes.clusters)):
-        raise InputError(
-            f"The results have the shape {values.shape}, for {len(names)} cells and {len(outcomes.clusters)} "
-            "questions with a cluster. Give one row per cell and one column per question."
-        )
-    if len(set(names)) < len(names):
-        raise InputError("Two cells have the same name. Give every cell a name of its own.")
-    if not values.size:
-        raise InputError(
-            f"Number of cells: {len(names)}; number of questions scored in all of them: "
-            f"{len(outcomes.clusters)}. Both must be at least 1."
-        )
-    wrong = np.argwhere(~np.isfinite(values))
-    if len(wrong):
-        raise InputError(
-            f"Cell {names[wrong[0][0]]!r} has no finite result for question {wrong[0][1] + 1} of "
-            f"{values.shape[1]} ({len(wrong)} such results in all). Score the cells on the same questions."
-        )

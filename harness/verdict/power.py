@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import ceil, sqrt
 from typing import NamedTuple
 
@@ -21,31 +20,27 @@ FOLDS, REPEATS = 10, 50
 
 
 def minimum_detectable_effect(
-    questions: int,
-    effective_clusters: float,
-    discordance: float = 0.15,
-    cells: int = 2,
-    correlation: float = 0.05,
+    questions: int, effective_clusters: float, discordance: float = 0.15, correlation: float = 0.05
 ) -> float | None:
     """The smallest true difference between two cells that is found with 80% power; None where there is none.
 
-    ``discordance``: the share of questions that only one of the two cells answers. ``cells``: the size of the
-    sweep; more cells need more evidence. ``correlation``: that of the differences of two questions of one
-    cluster. The variance of a difference is ``(discordance - δ²) * deff / n`` (McNemar's, without continuity
-    correction) with ``deff = 1 + (n / G* - 1) * correlation`` (Kish). None below ten effective clusters, or
-    when even a rival that loses every question on which the two differ would not be found.
+    ``discordance``: the share of questions that only one of the two cells answers. ``correlation``: that of
+    the differences of two questions of one cluster. The variance of a difference is
+    ``(discordance - δ²) * deff / n`` (McNemar's, without continuity correction) with
+    ``deff = 1 + (n / G* - 1) * correlation`` (Kish). None below ten effective clusters, or when even a rival
+    that loses every question on which the two differ would not be found.
     """
     if questions < 2 or effective_clusters < FEWEST_CLUSTERS or discordance <= 0:
         return None
     effective = questions / (1 + (questions / effective_clusters - 1) * correlation)
     # Pairs that differ on few questions must also pass an exact test, which costs about two of these
     # questions.
-    unit = multiple(cells, effective_clusters) ** 2 / effective * (1 + 2 / (discordance * effective))
+    unit = multiple(effective_clusters) ** 2 / effective * (1 + 2 / (discordance * effective))
     difference = sqrt(discordance * unit / (1 + unit))
     return difference if difference <= discordance else None
 
 
-def required_sample_size(differences: FloatArray, clusters: IntArray, cells: int = 2) -> int | None:
+def required_sample_size(differences: FloatArray, clusters: IntArray) -> int | None:
     """About how many questions separate two cells with 80% power, if they differ as observed.
 
     ``differences``: float64 (questions,), one cell minus the other; ``clusters``: int64 (questions,). More
@@ -55,52 +50,26 @@ def required_sample_size(differences: FloatArray, clusters: IntArray, cells: int
     mean, error = _mean_and_error(differences, clusters)
     if not error or abs(mean) < 1e-12:
         return None
-    factor = multiple(cells, effective_clusters(clusters)) * error / abs(mean)
+    factor = multiple(effective_clusters(clusters)) * error / abs(mean)
     return max(ceil(len(differences) * factor**2), 1)
 
 
-def detectable_as_observed(differences: FloatArray, clusters: IntArray, cells: int = 2) -> float | None:
+def detectable_as_observed(differences: FloatArray, clusters: IntArray) -> float | None:
     """The minimum detectable effect between two cells whose questions differ as much as these.
 
-    ``differences``, ``clusters`` and ``cells`` as for ``required_sample_size``; None below ten effective
+    ``differences`` and ``clusters`` as for ``required_sample_size``; None below ten effective
     clusters, or when fewer than two clusters differ.
     """
     error = _mean_and_error(differences, clusters)[1]
     effective = effective_clusters(clusters)
-    return multiple(cells, effective) * error if error and effective >= FEWEST_CLUSTERS else None
+    return multiple(effective) * error if error and effective >= FEWEST_CLUSTERS else None
 
 
-def multiple(cells: int, effective_clusters: float) -> float:
-    """By how many standard errors two of so many cells must differ to be told apart with 80% power."""
+def multiple(effective_clusters: float) -> float:
+    """By how many standard errors two cells must differ to be told apart at 2.5% with 80% power."""
     from scipy import special
 
-    degrees = max(effective_clusters - 1, 1.0)
-    critical = -special.stdtrit(degrees, special.ndtr(-dunnett(cells)))
-    return float(critical + special.ndtri(DETECTED))
-
-
-@cache
-def dunnett(cells: int, level: float = LEVEL) -> float:
-    """The one-sided critical value of Dunnett's comparisons of ``cells - 1`` cells with one cell.
-
-    Dunnett (1955), correlation 1/2: the root of ``∫ Φ(z + √2 c)^(cells - 1) φ(z) dz = 1 - level``, by
-    Gauss-Hermite quadrature.
-    """
-    from scipy import special
-
-    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
-    weights = weights / weights.sum()
-
-    def beyond(critical: float) -> float:
-        inside = special.ndtr(nodes + sqrt(2) * critical) ** max(cells - 1, 1)
-        return float(weights @ inside) - (1 - level)
-
-    # Halving an interval: scipy's root finders take longer to import than a sweep's whole verdict.
-    low, high = 0.0, 10.0
-    while high - low > 1e-10:
-        middle = (low + high) / 2
-        low, high = (middle, high) if beyond(middle) < 0 else (low, middle)
-    return high
+    return float(special.ndtri(DETECTED) - special.stdtrit(max(effective_clusters - 1, 1.0), LEVEL))
 
 
 def _mean_and_error(differences: FloatArray, clusters: IntArray) -> tuple[float, float]:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import InputError
 from harness.records import Float32Array, FloatArray, IntArray
 from harness.verdict import BoolArray, Interval
-from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of, sign_flips, step_down
+from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of, sign_flips
 from harness.verdict.interval import ANYTHING_FROM
+from harness.verdict.sign_tests import step_down
 
 SPARSE = 20
 """Rows that differ from zero on fewer clusters than this are sparse."""
@@ -151,20 +151,16 @@ def thirds(overlap: FloatArray) -> list[str]:
 def by_group(
     differences: FloatArray, clusters: IntArray, groups: Sequence[str] | npt.NDArray[np.str_]
 ) -> GroupComparison:
-    """The mean difference in every group of questions, groups in the order in which they appear.
+    """The mean difference in every group of questions; thirds of overlap stand from low to high.
 
     ``differences``: float64 (questions,), one cell minus the other. Each group has limits of risk 5% / groups
     (Bonferroni), none below ten effective clusters. A change of sign takes two groups whose limits lie on
     different sides of zero (Gail & Simon 1985).
     """
-    if not len(differences) == len(clusters) == len(groups):
-        raise InputError(
-            f"A comparison by group has {len(differences)} differences, {len(clusters)} clusters and "
-            f"{len(groups)} groups; give one of each per question."
-        )
     labels = np.asarray(groups, dtype=str)
     found, signs = [], set()
-    names = list(dict.fromkeys(labels.tolist()))
+    order = (*THIRDS, "unknown")
+    names = sorted(dict.fromkeys(labels.tolist()), key=lambda name: (*order, name).index(name))
     for name in names:
         inside = labels == name
         one = several(differences[None, inside], clusters[inside], risk=0.05 / len(names))

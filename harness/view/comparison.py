@@ -12,7 +12,7 @@ from harness.view.formats import counted, in_brackets, limits, point_limits, poi
 from harness.view.table import Head, TextTable
 
 _QUOTE = 160
-# Thirds of overlap, in their order and in words.
+# Thirds of overlap in words.
 _SHARED = {"low": "few", "middle": "some", "high": "many", "unknown": "unknown"}
 _DIFFERENCE = (Head("difference"), Head("95%"))
 
@@ -25,7 +25,6 @@ def comparison(found: Comparison) -> Iterator[str]:
     yield ""
     for sentence in (*_sentences(found), *found.caveats):
         yield from wrapped(sentence, "")
-    yield from _to_baseline(found)
     yield from _by_wording(found)
     first, second = (cell.name for cell in found.cells)
     yield from _changes(first, f"{first} → {second}", found.for_first, found.won)
@@ -74,14 +73,6 @@ def _sentences(found: Comparison) -> Iterator[str]:
             yield f"About {rounded(needed):,} questions would separate them if the difference stayed so."
 
 
-def _to_baseline(found: Comparison) -> Iterator[str]:
-    if found.to_baseline:
-        yield ""
-        yield from wrapped(f"Against {found.baseline}, which runs today, with limits that hold for both:", "")
-        rows = [[name, *_points(difference)] for name, difference in found.to_baseline.items()]
-        yield from TextTable([Head("cell", left=True), *_DIFFERENCE], rows).lines()
-
-
 def _by_wording(found: Comparison) -> Iterator[str]:
     """The difference by third of overlap and by source, where there is more than one of them."""
     shared, came = "how many words questions share with their evidence", "where the questions come from"
@@ -93,11 +84,9 @@ def _by_wording(found: Comparison) -> Iterator[str]:
             continue
         yield ""
         yield from wrapped(f"By {grouped} (first − second):", "")
-        order = list(_SHARED)
-        groups = sorted(compared.groups, key=lambda one: (*order, one.group).index(one.group))
         rows = [
             [_SHARED.get(one.group, one.group), f"{one.questions:,}", *_points(one.difference)]
-            for one in groups
+            for one in compared.groups
         ]
         yield from TextTable([Head("group", left=True), Head("questions"), *_DIFFERENCE], rows).lines()
         if compared.changes_sign:

@@ -133,3 +133,8 @@ def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> dict[s
     if any(not column.comparable for column in shown):
         explained["*"] = "comparable only between cells with the same chunks; not decisive"
     return explained
+
+
+def cell_text(text: object) -> str:
+    """Text that can't end a cell or a line of a table in Markdown."""
+    return " ".join(str(text).replace("|", "\\|").split())

@@ -1,4 +1,4 @@
-"""The cells of a sweep as Markdown, best first: in full for a file, and short for the run's page."""
+"""The cells of a sweep as Markdown, best first: a file, and the description of the sweep's run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.view.formats import MetricColumn, columns, counted, figure, legend
-
-# A run's page folds long descriptions and shows five columns without scrolling; a file has room for eight.
-NOTE_ROWS, NOTE_COLUMNS = 10, 5
-FILE_COLUMNS = 8
-# A run's page shows so many failures, and so many characters of each.
-_FAILURES, _MESSAGE = 5, 400
+from harness.view.formats import MetricColumn, cell_text, columns, counted, figure, legend
 
 
 def leaderboard(
@@ -23,8 +17,8 @@ def leaderboard(
     verdict: Sequence[str] = (),
     *,
     same_chunks: bool,
-) -> tuple[str, str]:
-    """The description of the sweep's run (ten cells at most), and the whole leaderboard.
+) -> str:
+    """The whole leaderboard; its first paragraph is the answer.
 
     ``cells``: finished ones as their ``result.json``, best first; ``failures``: ``name`` and ``error``.
     ``k`` is the cut-off of the columns. ``verdict``: its sentences, which stand first;
@@ -36,25 +30,19 @@ def leaderboard(
     shown = [
         c for c in columns(primary, k, same_chunks=same_chunks) if any(c.metric in row for row in values)
     ]
-    shown = shown[: FILE_COLUMNS - 1]
     names = [str(cell["name"]) for cell in cells]
-    first = _first_line(names, values, primary, len(failures))
+    parts = [_first_line(names, values, primary, len(failures))]
     if verdict:
-        first = f"**{_plain(verdict[0])}**"
-    said = [" ".join(map(_plain, verdict[1:]))] if verdict[1:] else []
-    failed = [f"- **{_plain(f['name'])}**: {_plain(f['error'])}" for f in failures]
-    board, note = ["# Leaderboard", first, *said], [first, *said]
+        parts = [f"**{cell_text(verdict[0])}**", " ".join(map(cell_text, verdict[1:]))]
     if cells:
         explained = [f"- {title}: {text}".replace("*", "\\*") for title, text in legend(shown).items()]
-        board += [_table(names, values, shown, primary), "\n".join(explained)]
-        note.append(_table(names[:NOTE_ROWS], values, shown[: NOTE_COLUMNS - 1], primary))
-    if len(cells) > NOTE_ROWS:
-        note.append(f"{len(cells) - NOTE_ROWS} more cells are in the artifact leaderboard.md.")
+        parts += [_table(names, values, shown, primary), "\n".join(explained)]
     if failures:
-        some = (line if len(line) < _MESSAGE else f"{line[: _MESSAGE - 1]}…" for line in failed[:_FAILURES])
-        board += ["## Failed", "\n".join(failed)]
-        note.append("Failed:\n\n" + "\n".join(some))
-    return "\n\n".join(note) + "\n", "\n\n".join(board) + "\n"
+        failed = (
+            f"- **{cell_text(failure['name'])}**: {cell_text(failure['error'])}" for failure in failures
+        )
+        parts += ["## Failed", "\n".join(failed)]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _first_line(
@@ -63,7 +51,7 @@ def _first_line(
     """Which cell stands first and by what; says "observed", as nothing here tests whether one is better."""
     if not names:
         return f"**No cell finished**; {failed} failed."
-    text = f"**{_plain(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
+    text = f"**{cell_text(names[0])}** has the highest observed {primary}: {_interval(values[0], primary)}."
     return text + (f" {failed} of {counted(len(names) + failed, 'cell')} failed." if failed else "")
 
 
@@ -76,7 +64,7 @@ def _table(
     ]
     for name, row in zip(names, values, strict=False):
         texts = [_interval(row, c.metric) if c.metric == primary else _text(row, c.metric) for c in shown]
-        lines.append(f"| {_plain(name)} | " + " | ".join(texts) + " |")
+        lines.append(f"| {cell_text(name)} | " + " | ".join(texts) + " |")
     return "\n".join(lines)
 
 
@@ -92,8 +80,3 @@ def _text(row: Mapping[str, float], metric: str) -> str:
 
 def _head(column: MetricColumn) -> str:
     return column.title.replace("*", "\\*")
-
-
-def _plain(text: object) -> str:
-    """Text that can't end a table's cell or line."""
-    return " ".join(str(text).replace("|", "\\|").split())

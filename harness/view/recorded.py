@@ -1,15 +1,11 @@
-"""What is said of a configuration scored again: by ``gate``, by ``verify``, and on held-out questions."""
+"""What is said of a configuration scored again: by ``verify``, and on held-out questions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
-from harness.decision.gate import Confirmation
+from harness.decision.holdout import Confirmation
 from harness.decision.rank_agreement import Parity
-from harness.verdict.change import Change
 from harness.view.formats import counted, in_brackets, limits, point_limits, points, short
 from harness.view.table import Head, TextTable
 
@@ -17,7 +13,7 @@ from harness.view.table import Head, TextTable
 SHOWN = 10
 # Means that differ by less differ by the digits that were written down, or by a processor.
 _ROUNDING = 5e-4
-_TOO_FEW = "The questions are about too few texts for an interval"
+TOO_FEW = "The questions are about too few texts for an interval"
 
 
 def confirmed(found: Confirmation) -> str:
@@ -27,73 +23,6 @@ def confirmed(found: Confirmation) -> str:
     if found.looks > 1:
         look = f"This was look number {found.looks} at them: each further look makes them less of a test."
     return f"On {counted(found.questions, 'held-out question')}, it scores {score}. {look}"
-
-
-def gate_sentences(
-    change: Change, recorded: Mapping[str, Any], margin: float, lost: int, new: int
-) -> list[str]:
-    """The outcome first, then what it rests on and what would decide."""
-    difference = change.difference
-    between = point_limits(difference)
-    moved = (
-        f"{short(recorded['primary'])} {recorded['score']:.3f} → {recorded['score'] + difference.value:.3f} "
-        f"({points(difference.value, sign=True)}{', 95%: ' + between if between else ''})"
-    )
-    better = counted(change.better, "question")
-    said = [f"{_headline(change, margin)}: {moved}. {better} better, {change.worse:,} worse."]
-    if change.outcome == "undecided":
-        said += _undecided(change, margin)
-    if lost:
-        subject, verb = (
-            counted(lost, "piece of evidence", "pieces of evidence"),
-            "was" if lost == 1 else "were",
-        )
-        said.append(
-            f"{subject} {verb} changed or removed in these documents and {verb} counted as not found."
-        )
-    if new:
-        verb = "was" if new == 1 else "were"
-        said.append(
-            f"{counted(new, 'question')} {verb} added after the scores were recorded and {verb} left out."
-        )
-    return said
-
-
-def gate_table(worst: Sequence[tuple[str, float, float]]) -> list[str]:
-    """The questions that lost most."""
-    if not worst:
-        return []
-    rows = [[name, f"{before:.3f}", f"{after:.3f}"] for name, before, after in worst]
-    return ["", *TextTable([Head("lost most", left=True), Head("before"), Head("now")], rows).lines()]
-
-
-def gate_markdown(path: Path, said: Sequence[str], worst: Sequence[tuple[str, float, float]]) -> str:
-    """The same as Markdown."""
-    rows = [f"| {name} | {before:.3f} | {after:.3f} |" for name, before, after in worst]
-    lost = ["| lost most | before | now |", "|---|---:|---:|", *rows] if rows else []
-    parts = [f"### Retrieval gate: {said[0]}", *said[1:], "\n".join(lost), f"Compared with `{path.name}`."]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def gate_not_comparable(path: Path, reason: str) -> str:
-    """That nothing was compared, and why, as Markdown."""
-    return f"### Retrieval gate: not comparable\n\n{reason}\n\nCompared with `{path.name}`.\n"
-
-
-def _headline(change: Change, margin: float) -> str:
-    if change.outcome in {"regression", "undecided"}:
-        return change.outcome.capitalize()
-    return f"Not worse by more than {points(margin)}"
-
-
-def _undecided(change: Change, margin: float) -> list[str]:
-    if change.difference.lo is None:
-        return [f"{_TOO_FEW}: ask about more documents."]
-    said = [f"A loss of more than {points(margin)} is not excluded, and none is shown."]
-    if change.required_sample_size:
-        size = counted(change.required_sample_size, "question")
-        said.append(f"About {size} would decide, if the difference stayed as it is.")
-    return said
 
 
 def parity_sentences(found: Parity, *, in_parity: bool, min_equal: float, margin: float) -> list[str]:
@@ -112,15 +41,15 @@ def parity_sentences(found: Parity, *, in_parity: bool, min_equal: float, margin
         return said
     metric, change = short(found.primary), found.change
     required = f"At least {min_equal:.1%} must be the same"
-    not_worse = f"not worse by more than {points(margin)}"
+    within = f"shown to differ by less than {points(margin)}"
     if enough:
         said.append(f"{required}.")
-    elif change.outcome not in {"regression", "undecided"}:
-        said.append(f"The rows differ, but {metric} is {not_worse}.")
+    elif in_parity:
+        said.append(f"The rows differ, but {metric} is {within}.")
     elif change.difference.lo is None:
-        said += [f"{required}.", f"{_TOO_FEW}: what {metric} loses can't be told."]
+        said += [f"{required}.", f"{TOO_FEW}: what {metric} loses can't be told."]
     else:
-        said.append(f"{required}, or {metric} shown to be {not_worse}. Neither holds.")
+        said.append(f"{required}, or {metric} must be {within}. Neither holds.")
     said.append(f"By {metric}, {counted(change.better, 'question')} better live and {change.worse:,} worse.")
     return said
 

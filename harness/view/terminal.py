@@ -15,6 +15,7 @@ from harness.view.table import Head, TextTable
 
 if TYPE_CHECKING:
     from harness.cell.build import Inputs
+    from harness.golden import Labels
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 # In the order in which a cell passes through them.
@@ -32,6 +33,7 @@ def inputs(measured_on: Sequence[Inputs]) -> list[str]:
             f"documents  {len(given.documents):,} with {tokens:,} tokens",
             *(f"           {line}" for line in summary(given.corpus.notes)),
             f"questions  {len(labels.questions):,}; labels: {states}",
+            *(f"           {line}" for line in judged(labels)),
         ]
         if labels.left_out:
             question_id, reason = next(iter(labels.left_out.items()))
@@ -39,6 +41,19 @@ def inputs(measured_on: Sequence[Inputs]) -> list[str]:
                 f"           {len(labels.left_out):,} left out, for instance {question_id}: {reason}"
             )
     return lines
+
+
+def judged(labels: Labels) -> list[str]:
+    """How many judgements say "not relevant", and an example of documents that are named otherwise."""
+    count = labels.not_relevant
+    said = [f"{counted(count, 'judgement says', 'judgements say')}: not relevant"] if count else []
+    return said + other_names(labels.other_names)
+
+
+def other_names(pairs: Mapping[str, str]) -> list[str]:
+    """The first of the ids that labels have for documents, with the document's own, and how many more."""
+    more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
+    return [f"other names for documents: {given} is {own}{more}" for given, own in list(pairs.items())[:1]]
 
 
 def cell_begins(number: int, total: int, name: str) -> str:

@@ -12,6 +12,9 @@ from harness.verdict.power import minimum_detectable_effect
 NEAR = np.array([0.75, *np.linspace(0.748, 0.70, 11)])
 TIED = np.array([0.75, 0.75, *np.linspace(0.72, 0.60, 10)])
 SINGLE, UNEQUAL, FEW = SIZES.values()
+SMALL, LARGE = (
+    np.maximum(np.round(first * 0.97 ** np.arange(60)), 1).astype(np.int64) for first in (5.4, 14.2)
+)
 
 
 def _judged(seed, count, sizes, means, **settings):
@@ -20,13 +23,14 @@ def _judged(seed, count, sizes, means, **settings):
 
 
 def _errors(found, means):
-    """The first best is ruled out; any is; a sole wrong winner; limits that don't all hold."""
+    """The first best is ruled out; any is; a sole wrong winner; all lower, all upper limits hold."""
     best = np.flatnonzero(means == means.max())
     truth = np.array([m - np.delete(means, i).max() for i, m in enumerate(means)])
     sole = found.lo.max() > 0
     wrong = sole and (len(best) > 1 or int(np.argmax(found.lo)) != best[0])
-    held = ((found.lo <= truth + 1e-9) & (truth <= found.hi + 1e-9)).all()
-    return found.ruled_out[best[0]], found.ruled_out[best].any(), wrong, held
+    lower, upper = (found.lo <= truth + 1e-9).all(), (truth <= found.hi + 1e-9).all()
+    out = found.ruled_out | (sole & (np.arange(len(means)) != np.argmax(found.lo)))
+    return out[best[0]], out[best].any(), wrong, lower, upper
 
 
 def _cases():
@@ -35,6 +39,10 @@ def _cases():
         yield "12 equal cells", sizes, [0.75] * 12
         yield "best of 12 by 0.2 points", sizes, NEAR
         yield "2 equal best of 12", sizes, TIED
+    for sizes in (SMALL, LARGE):
+        yield "3 equal cells", sizes, [0.75] * 3
+        yield "best of 6 by 0.2 points", sizes, NEAR[:6]
+        yield "2 equal best of 6", sizes, TIED[:6]
     yield "12 equal cells at 0.95", SINGLE, [0.95] * 12
     yield "40 equal cells", UNEQUAL, [0.75] * 40
 
@@ -55,7 +63,8 @@ def _one_case(count, place, name, sizes, given):
     if (means == means.max()).sum() > 1:
         yield "any of the equal best is ruled out", setting, "<= 5%", int(rates[1]), count
     yield "a sole winner is declared wrongly", setting, "<= 5%", int(rates[2]), count
-    yield "limits of all distances to the best hold", setting, ">= 95%", int(rates[3]), count
+    yield "all lower limits of distances to the best hold", setting, ">= 95%", int(rates[3]), count
+    yield "all upper limits of distances to the best hold", setting, ">= 95%", int(rates[4]), count
 
 
 def _skewed(count):
@@ -127,16 +136,16 @@ def power(count):
         yield "the better cell is named", setting, wanted, int(named), count
         if difference == 0.05:
             yield "the worse cell is not ruled out", setting, "(4 of 5)", int(kept), count
-    for difference in (0.08, 0.12):
-        means = np.array([0.75 + difference] + [0.75] * 11)
-        named = sum(found.lo[0] > 0 for found in _judged([6], count, SINGLE, means))
-        yield (
-            "the best of 12 is named",
-            f"{100 * difference:+.0f} points above 11; {label(SINGLE)}",
-            "(power)",
-            int(named),
-            count,
-        )
+    for cells, difference, sizes in (
+        (12, 0.08, SINGLE),
+        (12, 0.12, SINGLE),
+        (6, 0.10, SMALL),
+        (6, 0.05, LARGE),
+    ):
+        means = np.array([0.75 + difference] + [0.75] * (cells - 1))
+        named = sum(found.lo[0] > 0 for found in _judged([6], count, sizes, means))
+        setting = f"{100 * difference:+.0f} points above {cells - 1}; {label(sizes)}"
+        yield f"the best of {cells} is named", setting, "(power)", int(named), count
 
 
 def monte_carlo(count):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+import changes
 import comparisons
 import means
 from scipy import stats
@@ -18,6 +19,7 @@ PARTS = {
     "effects": means.effects,
     "wording": means.wording,
     "monte_carlo": comparisons.monte_carlo,
+    "changes": changes.changes,
 }
 
 

@@ -33,8 +33,8 @@ def test_help_says_what_a_command_is_for_and_names_every_setting(name, capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_flag_that_does_not_exist_is_no_reason_to_start(name, capsys):
-    """One line, exit code 1."""
-    assert module(name).main(["--pleas"]) == 1
+    """One line, exit code 1; 4 where 1 is an outcome."""
+    assert module(name).main(["--pleas"]) == (4 if name in {"gate", "verify"} else 1)
     assert "--pleas" in capsys.readouterr().err
 
 
@@ -75,9 +75,10 @@ LIGHT = [
 
 
 @pytest.mark.parametrize("command", LIGHT)
-@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("chunks=3", 1)])
-def test_help_and_misspelt_settings_are_answered_without_heavy_imports(command, word, code, tmp_path):
+@pytest.mark.parametrize("word", ["--help", "chunks=3"])
+def test_help_and_misspelt_settings_are_answered_without_heavy_imports(command, word, tmp_path):
     """Neither libraries nor stages are imported before the words of a command line are known to hold."""
+    code = 0 if word == "--help" else 4 if command in {".gate", ".verify"} else 1
     done = subprocess.run(
         [sys.executable, "-c", COUNTED, f"harness{command}", word],
         capture_output=True,

@@ -1,40 +1,14 @@
-"""From a finished sweep to a file that is deployed, and back: what was picked runs again, answers, and is guarded by the gate."""
+"""From a finished sweep to a file that is deployed, and back: what was picked runs again and answers."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
+from picking import SAMPLE, pick
 from workplace import Workplace, write_corpus, write_golden
-
-SAMPLE = Path(__file__).parents[2] / "data" / "handbook"
-
-
-@pytest.fixture(scope="module")
-def picked(tmp_path_factory):
-    """A sweep over the sample with a model that is not the default, and what was picked from it."""
-    root = tmp_path_factory.mktemp("picked")
-    place = Workplace(root, root / "documents", root / "golden.jsonl")
-    swept = place.run("-m", "model=wordllama", "chunk=128,512")
-    assert swept.returncode == 0, swept.stderr
-    run = place.run("pick.measure=false", module="harness.pick")
-    assert run.returncode == 0, run.stderr
-    return place, run.stdout
-
-
-def pick(place: Workplace, *words: str):
-    """Picks from the first sweep, whatever came after it; measures and registers nothing."""
-    folder = min(file.parent for file in place.root.glob("outputs/*/*/sweep.json"))
-    return place.run(
-        f"sweep={folder}", "pick.measure=false", "pick.register=null", *words, module="harness.pick"
-    )
-
-
-def gate(place: Workplace, *words: str):
-    return place.run("production.yaml", *words, module="harness.gate")
 
 
 def test_it_says_what_is_ruled_out_and_what_is_taken(picked):
@@ -174,79 +148,6 @@ def test_mistakes_are_sentences(picked, word, said):
     assert "Traceback" not in run.stderr
 
 
-def test_the_gate_passes_where_nothing_changed(picked):
-    """Exit code 0, and it says by how much."""
-    place, _ = picked
-    run = gate(place, "output=gate.md")
-
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.startswith("Not worse by more than 3.0 points: ")
-    assert (place.root / "gate.md").read_text().startswith("### Retrieval gate: Not worse by more")
-
-
-def test_the_gate_fails_where_pages_are_gone(picked, tmp_path):
-    """Exit code 1: questions about pages that are gone count as missed, they don't leave the set."""
-    place, _ = picked
-    fewer = tmp_path / "documents"
-    shutil.copytree(SAMPLE, fewer)
-    for page in [*fewer.glob("policies/*.md"), *fewer.glob("hardware/*.md")]:
-        page.unlink()
-    run = gate(place, f"corpus.path={fewer}", f"golden.path={SAMPLE / 'golden.jsonl'}")
-
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert run.stdout.startswith("Regression")
-    assert "counted as not found" in run.stdout
-
-
-def test_the_gate_compares_nothing_with_another_golden_set(picked, tmp_path):
-    """Exit code 2, with the reason."""
-    place, _ = picked
-    other = tmp_path / "other.jsonl"
-    lines = (SAMPLE / "golden.jsonl").read_text(encoding="utf-8").splitlines()
-    other.write_text("\n".join(lines[:100]) + "\n", encoding="utf-8")
-    run = gate(place, f"golden.path={other}")
-
-    assert run.returncode == 2
-    assert "Not comparable: 268 of the 368 recorded questions are missing in" in " ".join(run.stdout.split())
-
-
-def test_the_gate_compares_nothing_by_another_metric(picked):
-    """Exit code 2: what was recorded is another number."""
-    place, _ = picked
-
-    assert gate(place, "primary=recall_at_5").returncode == 2
-
-
-def test_the_gate_says_when_it_can_not_tell(picked):
-    """Exit code 3 where a loss above the margin is not excluded; 0 where that is to pass."""
-    place, _ = picked
-    words = ("chunk=160", "gate.margin=0.001", "gate.min_effect=0.5")
-
-    assert gate(place, *words).returncode == 3
-    assert gate(place, *words, "gate.undecided=pass").returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "One production file is expected"),
-        (("missing.yaml",), "does not exist"),
-        (("notes.yaml",), "is not a production file"),
-        (("production.yaml", "gate.margin=7"), "gate.margin is 7"),
-        (("production.yaml", "gate.undecided=maybe"), "gate.undecided is maybe"),
-    ],
-)
-def test_mistakes_with_the_gate_are_sentences(picked, words, said):
-    """Exit code 1 and one line."""
-    place, _ = picked
-    (place.root / "notes.yaml").write_text("a: 1\n")
-    run = place.run(*words, module="harness.gate")
-
-    assert run.returncode == 1
-    assert said in run.stderr
-    assert "Traceback" not in run.stderr
-
-
 def test_a_choice_is_confirmed_on_questions_that_it_never_saw(tmp_path):
     """Half of the sample's questions choose, the other half confirms; every look is counted; what was seen before is refused."""
     lines = (SAMPLE / "golden.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
@@ -272,15 +173,6 @@ def test_equal_results_go_to_the_cheapest(tmp_path):
     assert place.sweep("-m", "chunk=16,64", "tracker=none").returncode == 0
 
     assert "Take chunk 16: the results are the same, and it costs the least." in pick(place).stdout
-
-
-def test_documents_without_a_default_place_are_named_in_the_file(workplace):
-    """A corpus that has no default path runs again too, and the gate finds it."""
-    assert workplace.sweep("tracker=none").returncode == 0
-    assert pick(workplace).returncode == 0
-    run = gate(workplace)
-
-    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_few_questions_name_no_winner(tmp_path):

@@ -176,20 +176,6 @@ def test_few_texts_show_nothing():
     assert "is better" not in text
 
 
-def test_what_runs_today_stands_beside():
-    """Both cells against a third: differences with their signs."""
-    given = pair()
-    base = cell("today", {"model": "c", "chunk": "1"}, recall_at_5=[0.5] * N, overlap=np.zeros(N))
-    found = compared(replace(given, cells=[*given.cells, base]), baseline="today")
-    lines = list(comparison(found))
-
-    # First: 20 questions of +0.5 and four of −0.5, of 40. Second: 19 of −0.5, one of +0.25, four of +0.5.
-    assert found.to_baseline["a · 1"].value == pytest.approx((10 - 2) / 40)
-    assert found.to_baseline["b · 1"].value == pytest.approx((-9.5 + 0.25 + 2) / 40)
-    assert any(line.startswith("a · 1  +20.0 points") for line in lines)
-    assert any("−18.1 points" in line for line in lines)
-
-
 @pytest.fixture
 def swept(workplace):
     done = workplace.sweep("-m", "chunk=16,32", "k=1,3")

@@ -24,7 +24,7 @@ def grid():
 
 def test_questions_of_a_cause_are_looked_up_where_one_setting_differs() -> None:
     """Worked by hand: only cells one step away count, the most helpful axis comes first, what was lost stands beside."""
-    found = what_helped(grid())
+    found = {cell.name: what_helped(grid(), cell) for cell in grid().cells}
 
     # a · 1 misses q1 and q2 (not retrieved). b · 1 finds q1; a · 2 finds q2. b · 1 loses q4 of q0 and q4, a · 2 loses q0 of them.
     assert found["a · 1"][N] == [
@@ -49,9 +49,9 @@ def test_of_several_values_the_best_is_given_once() -> None:
         cell("2", {"chunk": "2"}, cause=[F, N, N, N]),
         cell("3", {"chunk": "3"}, cause=[F, N, F, N]),
     ]
-    found = what_helped(sweep(*cells, axes={"chunk": ["1", "2", "3"]}))
+    made = sweep(*cells, axes={"chunk": ["1", "2", "3"]})
 
-    assert found["1"][N] == [Helped("chunk", "3", "3", found=1, of=2, lost=1, had=2)]
+    assert what_helped(made, made.cell("1"))[N] == [Helped("chunk", "3", "3", found=1, of=2, lost=1, had=2)]
 
 
 def test_a_sweep_of_one_and_a_missing_neighbour() -> None:
@@ -60,9 +60,9 @@ def test_a_sweep_of_one_and_a_missing_neighbour() -> None:
     other = cell("b", {"model": "b", "chunk": "2"}, cause=[F, F])
     axes = {"model": ["a", "b"], "chunk": ["1", "2"]}
 
-    assert what_helped(sweep(one, axes={})) == {"a": {N: []}}
-    assert what_helped(sweep(one, other, axes=axes)) == {"a": {N: []}, "b": {}}
-    assert what_helped(sweep(axes=axes)) == {}
+    assert what_helped(sweep(one, axes={}), one) == {N: []}
+    assert what_helped(sweep(one, other, axes=axes), one) == {N: []}
+    assert what_helped(sweep(one, other, axes=axes), other) == {}
 
 
 def test_what_does_not_matter_is_no_difference() -> None:
@@ -72,7 +72,8 @@ def test_what_does_not_matter_is_no_difference() -> None:
         cell("dense · a", {"retriever": "dense", "model": "a"}, cause=[N, F, F]),
         cell("dense · b", {"retriever": "dense", "model": "b"}, cause=[F, N, F]),
     ]
-    found = what_helped(sweep(*cells, axes={"retriever": ["bm25", "dense"], "model": ["a", "b", "-"]}))
+    made = sweep(*cells, axes={"retriever": ["bm25", "dense"], "model": ["a", "b", "-"]})
+    found = {cell.name: what_helped(made, cell) for cell in cells}
 
     assert [(h.setting, h.value) for h in found["dense · a"][N]] == [("model", "b"), ("retriever", "bm25")]
     assert [(h.setting, h.to) for h in found["bm25"][N]] == [("retriever", "dense · a")]

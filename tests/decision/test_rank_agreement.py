@@ -82,18 +82,18 @@ def test_other_answers_are_not(picked):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((), 1, "No live retriever was given."),
-        (("retriever=bm25",), 1, "is not a live retriever"),
-        (("target=live:none",), 1, "has no attribute 'none'"),
-        (("url=http://127.0.0.1:9/", "retriever.backoff=0"), 1, "answered none of the 5 questions"),
-        (("target=live:same", "verify.k=2"), 1, "verify.k is 2; it must be one of k (1, 3)"),
-        (("target=live:same", "verify.margin=5"), 1, "verify.margin is 5; it must be a share"),
+        ((), 4, "No live retriever was given."),
+        (("retriever=bm25",), 4, "is not a live retriever"),
+        (("target=live:none",), 4, "has no attribute 'none'"),
+        (("url=http://127.0.0.1:9/", "retriever.backoff=0"), 4, "answered none of the 5 questions"),
+        (("target=live:same", "verify.k=2"), 4, "verify.k is 2; it must be one of k (1, 3)"),
+        (("target=live:same", "verify.margin=5"), 4, "verify.margin is 5; it must be a share"),
         (("target=live:same", "golden.path=other.jsonl"), 2, "Not comparable: 4 of the 5 recorded questions"),
     ],
     ids=str,
 )
 def test_what_can_not_be_compared_says_why(picked, words, code, said):
-    """A sentence, and 1 for a mistake, 2 for two different things."""
+    """A sentence, and 4 for a mistake, 2 for what can't be compared."""
     first = json.loads(picked.golden.read_text().splitlines()[0])
     (picked.root / "other.jsonl").write_text(json.dumps(first))
     done = verify(picked, *words)

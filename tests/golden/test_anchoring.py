@@ -29,20 +29,24 @@ def label(quote, document=DOCUMENTS[0], **fields):
     return Evidence(document.doc_id, start, start + len(quote), quote, **fields)
 
 
+FINE = 4  # labels that are always found, so that most are
+
+
 def check(evidence, documents=None, *, keep_lost=False, others=True):
-    """One question with ``evidence``, beside one that is always fine."""
+    """One question with ``evidence``, beside one that is always fine and has more labels."""
     documents = DOCUMENTS if documents is None else documents
     questions = [Question("q", "how?", tuple(evidence))]
     if others:
-        documents = [*documents, Document("fine.md", "fine")]
-        questions.append(Question("fine", "fine?", (Evidence("fine.md"),)))
+        documents = [*documents, Document("fine.md", "fine" * FINE)]
+        fine = (Evidence("fine.md", 4 * i, 4 * i + 4) for i in range(FINE))
+        questions.append(Question("fine", "fine?", tuple(fine)))
     return anchor(questions, documents, name="n", path=Path("golden.jsonl"), digest="d", keep_lost=keep_lost)
 
 
 def states(labels):
     """The counts, without the question that is always fine."""
     counts = {state: count for state, count in labels.states.items() if count}
-    counts["VALID"] -= 1
+    counts["VALID"] -= FINE
     return {state: count for state, count in counts.items() if count}
 
 
@@ -108,14 +112,17 @@ def test_one_changed_letter_is_no_lost_passage(at):
 
 
 def test_other_white_space_is_no_change():
-    """A reflowed paragraph says what it said: VALID at the label's own offsets, else MOVED, and the quote is the document's."""
+    """A reflowed paragraph says what it said: VALID at the label's own offsets, else MOVED, and the quote is the document's.
+
+    The same place twice, with offsets and without, counts once.
+    """
     edited = replace(DOCUMENTS[0], text=REFUNDS.replace("thirty days", "thirty\n  days"))
 
     labels = check([label(PAID), label(BROKEN), label("thirty days of"), Evidence("", quote=PAID)], [edited])
 
     assert states(labels) == {"VALID": 3, "MOVED": 1}
     paid = label("A refund is paid within thirty\n  days of the purchase", edited)
-    assert evidence_of(labels) == (paid, label(BROKEN, edited), label("thirty\n  days of", edited), paid)
+    assert evidence_of(labels) == (paid, label(BROKEN, edited), label("thirty\n  days of", edited))
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\n", "\r", " ", "\n\n   "])
@@ -449,7 +456,5 @@ def test_a_golden_set_for_another_corpus_is_refused(keep_lost):
 
 def test_one_lost_unit_in_every_question_is_another_matter():
     """The corpus is the right one then, and the message offers keep_lost."""
-    with pytest.raises(
-        InputError, match=r"Every question has evidence that changed or is lost.*keep_lost=true"
-    ):
+    with pytest.raises(InputError, match=r"Evidence of every question changed or is lost.*keep_lost=true"):
         check([label(PAID), Evidence("x.md")], others=False)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.errors import InputError
+from harness.errors import InputError, SettingError
 from harness.golden.file import FileGolden
 from harness.records import Document, Evidence
 
@@ -213,10 +213,8 @@ EVIDENCE = GOOD["evidence"][0]
         ({**GOOD, "qustion_id": "x"}, 'unknown key "qustion_id" in a question; did you mean "question_id"?'),
         ({**GOOD, "zzz": "x"}, 'unknown key "zzz" in a question; allowed are _id, answer'),
         ({"question": "x"}, "no evidence: one of evidence, gold_id, relevant_doc_ids is expected"),
-        ({"question": "x", "evidence": []}, "no evidence"),
-        ({"question": "x", "relevant_doc_ids": []}, "no evidence"),
+        ({"question": "x", "evidence": None}, "no evidence"),
         ({"question": "x", "relevant_doc_ids": [None]}, "relevant_doc_ids is missing; an id is a text"),
-        ({"question": "x", "gold_id": []}, "no evidence"),
         ({"question": "x", "gold_id": -1}, "gold_id is -1; positions are counted from 0"),
         (
             {"question": "x", "gold_id": [1, "a.md"]},
@@ -244,10 +242,30 @@ EVIDENCE = GOOD["evidence"][0]
             'start is "0"; a whole number is expected',
         ),
         ({"question": "x", "evidence": [{**EVIDENCE, "quote": " \t"}]}, "quote is nothing but white space"),
-        (
-            {"question": "x", "evidence": [{**EVIDENCE, "grade": 0}]},
-            "grade of evidence[0] is 0; evidence has a grade of 1 or more",
+        *(
+            (
+                {"question": "x", "evidence": [{**EVIDENCE, "grade": grade}]},
+                f"grade of evidence[0] is {said}; a number",
+            )
+            for grade, said in (
+                ("high", '"high"'),
+                (True, "true"),
+                (float("nan"), "NaN"),
+                (float("inf"), "Infinity"),
+                (2**53 + 1, "9007199254740993"),
+                ([2], "[2]"),
+            )
         ),
+        ({"question": "x", "relevant_doc_ids": {"a.md": "2"}}, 'grade of a.md is "2"; a number'),
+        (
+            {"question": "x", "evidence": [{"doc_id": "a.md", "grade": 2}, {"doc_id": "a.md"}]},
+            "a.md has the grades 2 and 1; keep one of them",
+        ),
+        (
+            {"question": "x", "evidence": [EVIDENCE], "not_relevant": [EVIDENCE]},
+            "a.md at 0 has the grades 1 and 0; keep one of them",
+        ),
+        ({"question": "x", "not_relevant": "a.md"}, 'not_relevant is "a.md"; a list of objects'),
         (
             {"question": "x", "evidence": [{**EVIDENCE, "alternatives": 3}]},
             "alternatives of evidence[0] is 3",
@@ -370,3 +388,117 @@ def test_the_digest_is_of_the_questions_as_written(tmp_path):
     assert load(tmp_path, {**GOOD, "question": "How"}).digest != first
     assert load(tmp_path, GOOD, chunks=str(tmp_path / "chunks.json")).digest != first
     assert load(tmp_path, GOOD, documents=[DOCUMENTS[0]]).digest == first
+
+
+FAQ = [*DOCUMENTS, Document("faq.md", "Frequently asked.", position=3)]
+
+
+def test_a_grade_of_zero_or_less_says_not_relevant(tmp_path):
+    """No label and no fault, in any layout: the judgement is kept beside the evidence, with its grade."""
+    labels = load(
+        tmp_path,
+        {"question": "x", "evidence": [{"doc_id": "a.md", "grade": 2.5}, {"doc_id": "b.md", "grade": 0}]},
+        {"query": "y", "relevant_doc_ids": {"a.md": 2, "b.md": 0, "faq.md": -1.5}},
+        {"query": "z", "relevant_doc_ids": ["a.md"], "not_relevant": [{"doc_id": "b.md"}]},
+        documents=FAQ,
+    )
+
+    assert [evidence(labels, i) for i in range(3)] == [
+        (Evidence("a.md", grade=2.5),),
+        (Evidence("a.md", grade=2),),
+        (Evidence("a.md"),),
+    ]
+    assert [question.not_relevant for question in labels.questions] == [
+        (Evidence("b.md", grade=0),),
+        (Evidence("b.md", grade=0), Evidence("faq.md", grade=-1.5)),
+        (Evidence("b.md", grade=0),),
+    ]
+    assert labels.not_relevant == 4
+    assert labels.states["VALID"] == 3
+
+
+def test_the_threshold_says_which_grades_are_relevant(tmp_path):
+    """relevant_from=2: the 1 is a judgement against, and no grade counts as 1; the digest says that scores differ."""
+    line = {"query": "y", "relevant_doc_ids": {"a.md": 2, "b.md": 1}}
+    labels = load(tmp_path, line, {"question": "x", "gold_id": "b.md"}, documents=FAQ, relevant_from=2)
+
+    assert evidence(labels) == (Evidence("a.md", grade=2),)
+    assert labels.questions[0].not_relevant == (Evidence("b.md", grade=1),)
+    assert list(labels.left_out) == ["q0002"]
+    assert labels.digest != load(tmp_path, line, {"question": "x", "gold_id": "b.md"}).digest
+    with pytest.raises(SettingError, match=r"golden\.relevant_from is 0; it must be above 0"):
+        FileGolden("x", relevant_from=0)
+
+
+@pytest.mark.parametrize("key", ["evidence", "relevant_doc_ids", "gold_id"])
+def test_a_question_without_evidence_is_left_out_and_the_others_go_on(tmp_path, key):
+    """An empty list is no fault of the file, and neither is a question of which all judgements are 0."""
+    labels = load(
+        tmp_path,
+        {"id": "none", "question": "x", key: []},
+        {"id": "zero", "query": "y", "relevant_doc_ids": {"a.md": 0, "b.md": 0}},
+        GOOD,
+        keep_lost=True,
+    )
+
+    assert [question.question_id for question in labels.questions] == ["q0003"]
+    assert labels.left_out == {
+        "none": "NO EVIDENCE: the set gives none",
+        "zero": "NO EVIDENCE: all judgements say: not relevant (2)",
+    }
+    with pytest.raises(InputError, match=r'none of the 1 questions.*"q0001": NO EVIDENCE.*Give evidence'):
+        load(tmp_path, {"question": "x", key: []})
+
+
+def test_evidence_named_twice_counts_once(tmp_path):
+    """However it is written: in a list, by another name, with offsets and without, by position."""
+    again = {"quote": "Refunds take thirty days. ", "doc_id": "a.md"}
+    labels = load(
+        tmp_path,
+        {"query": "x", "relevant_doc_ids": ["a.md", "a.md", "b.md", "./a.md"]},
+        {"query": "x", "evidence": [*GOOD["evidence"], again, *GOOD["evidence"]]},
+        {"query": "x", "gold_id": [2, 0, 2]},
+    )
+
+    assert [len(question.evidence) for question in labels.questions] == [2, 1, 2]
+
+
+def test_two_grades_of_one_place_that_is_written_in_two_ways(tmp_path):
+    """Which one is right is not known: the question is left out, the others go on."""
+    labels = load(tmp_path, {"query": "x", "relevant_doc_ids": {"a.md": 2, "docs/a.md": 1}}, GOOD, GOOD)
+
+    assert labels.left_out == {"q0001": "CONTRADICTORY: a.md has the grades 2 and 1"}
+    assert len(labels.questions) == 2
+
+
+def test_documents_named_otherwise_are_found_and_said(tmp_path):
+    """A path, another case, a number without its zeros: as in an import. A typing error is no other name."""
+    labels = load(
+        tmp_path,
+        *(
+            {"query": "x", "gold_id": name}
+            for name in ("docs/a.md", "A.MD", ".\\a.md", "7", "a", "xylophone.md")
+        ),
+        documents=[*FAQ, Document("007", "x", position=4)],
+    )
+
+    assert labels.other_names == {"docs/a.md": "a.md", "A.MD": "a.md", ".\\a.md": "a.md", "7": "007"}
+    assert [question.evidence[0].doc_id for question in labels.questions] == ["a.md", "a.md", "a.md", "007"]
+    assert labels.left_out == {
+        "q0005": "LOST: there is no document a. Did you mean a.md?",
+        "q0006": "LOST: there is no document xylophone.md",
+    }
+
+
+def test_a_set_of_which_most_is_lost_is_refused_unless_that_is_wanted(tmp_path):
+    """Three of five labels name documents of another corpus: a score of the other two is of no set."""
+    lines = [
+        {"query": "x", "relevant_doc_ids": names} for names in (["a.md", "b.md"], ["c.md", "d.md"], ["e.md"])
+    ]
+
+    with pytest.raises(
+        InputError, match=r"only 1 of the 3 questions .*2 VALID.*3 LOST.*c\.md.*keep_lost=true"
+    ):
+        load(tmp_path, *lines)
+    assert len(load(tmp_path, *lines, keep_lost=True).questions) == 3
+    assert len(load(tmp_path, *lines[:2]).questions) == 1

@@ -61,7 +61,6 @@ def test_the_primary_metric_comes_first(tmp_path: Path) -> None:
         ("index_mb", "health/index_mb"),
         ("document_recall_at_5", "at_k/document_recall_at_5"),
         ("diagnosis_found", "diagnosis/found"),
-        ("not_retrieved", "diagnosis/not_retrieved"),
         ("search_seconds", "time/search_seconds"),
         ("query_ms_p50", "time/query_ms_p50"),
         ("embed_tokens_per_s", "time/embed_tokens_per_s"),

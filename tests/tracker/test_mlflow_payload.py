@@ -36,6 +36,6 @@ def test_outside_of_git_there_is_no_commit(
 ) -> None:
     """A folder without a repository has neither a commit nor a dirty mark."""
     sweep = replace(sweep_record(tmp_path), provenance=provenance)
-    cell = cell_tags(cell_record(tmp_path / "0", provenance=provenance), {}, "abc", [])
+    cell = cell_tags(cell_record(tmp_path / "0", provenance=provenance), {}, "abc")
     for found in (sweep_tags(sweep), {tag.key: tag.value for tag in cell}):
         assert {name: value for name, value in found.items() if name in TAGS} == tags

@@ -64,33 +64,21 @@ def test_a_killed_sweep_is_closed_by_the_next(tmp_path: Path) -> None:
 
 
 def test_only_this_hosts_dead_processes_have_ended() -> None:
-    """Another host, another namespace of process ids, a living process, or anything unknown is left alone."""
-    host, pid, start, namespace = this_process().rsplit(":", 3)
+    """Another host, a living process, or anything unknown is left alone."""
+    host, pid, start = this_process().rsplit(":", 2)
     assert (host, pid) == (socket.gethostname(), str(os.getpid()))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    dead = f"{gone.pid}:1:{namespace}"
+    dead = f"{gone.pid}:1"
     assert _ended(f"{host}:{dead}")
-    assert _ended(f"{host}:{pid}:{int(start) + 1}:{namespace}")
-    assert not _ended(f"{host}:{pid}:{start}:{namespace}")
+    assert _ended(f"{host}:{pid}:{int(start) + 1}")
+    assert not _ended(f"{host}:{pid}:{start}")
     assert not _ended(f"other-{host}:{dead}")
-    assert not _ended(f"{host}:{gone.pid}:1:{namespace}9")
-    assert not any(map(_ended, ["", "x", f"{host}:{pid}", f"{host}:a:b:c"]))
-
-
-def test_a_process_that_nobody_waited_for_has_ended() -> None:
-    """A dead process whose parent still lives keeps its id for a while."""
-    host, _, _, namespace = this_process().rsplit(":", 3)
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    start = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[19]
-    assert _ended(f"{host}:{child.pid}:{start}:{namespace}")
-    child.wait()
+    assert not any(map(_ended, ["", "x", f"{host}:{pid}", f"{host}:a:b"]))
 
 
 def test_without_proc_a_living_id_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system tells no start times, only an id that is gone is proof."""
-    monkeypatch.setattr("harness.tracker.mlflow_runs._state_and_start", lambda _: ("", "0"))
-    monkeypatch.setattr("harness.tracker.mlflow_runs._namespace", lambda: "0")
-    assert this_process().endswith(f":{os.getpid()}:0:0")
+    monkeypatch.setattr("harness.tracker.mlflow_runs._start", lambda _: "0")
+    assert this_process().endswith(f":{os.getpid()}:0")
     assert not _ended(this_process())

@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 from simulated_sweeps import SIZES, paired, recalls, summed
 
-from harness.verdict.best_set import best_set, compare
-from harness.verdict.clusters import exact_p, holm
+from harness.verdict.best_set import best_set
+from harness.verdict.pairs import compare
+from harness.verdict.sign_tests import exact_p, holm
 
 QUICK = {"looks": 1, "first": 2000}
 SINGLE = SIZES["300 questions, each its own cluster"]
@@ -144,6 +145,24 @@ def test_twelve_equal_cells():
 
     assert ruled_out <= MOST
     assert sole <= MOST
+
+
+def test_a_winner_need_not_win_by_the_joint_test():
+    """A cell 10 points above five others, with 150 questions: at least three sweeps of five name it.
+
+    The joint test alone, which takes account of all cells, named it in less than half of the sweeps. Then all others
+    are ruled out, and its lower limit lies above 0.
+    """
+    rng, sizes = np.random.default_rng(8), np.maximum(np.round(5.4 * 0.97 ** np.arange(60)), 1)
+    named = []
+    for sums in summed(recalls(rng, 60, sizes.astype(int), np.array([0.85] + [0.75] * 5)), sizes.astype(int)):
+        found = best_set(sums, sizes, **QUICK)
+        named.append(found.winner == 0)
+        if found.winner is not None:
+            assert found.ruled_out.sum() == 5
+            assert found.lo[found.winner] > 0
+
+    assert np.mean(named) >= 0.6
 
 
 def test_two_equal_cells():

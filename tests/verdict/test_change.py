@@ -4,16 +4,98 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.verdict.change import change, difference_interval
 
 
-def test_equal_results_are_no_worse():
-    """Nothing changed on any question: no interval is needed to see that."""
-    found = change(np.zeros(40), np.arange(40), 0.03, 0.01)
+@pytest.mark.parametrize("clusters", [20, 50, 300])
+def test_no_change_excludes_what_clopper_and_pearson_exclude(clusters):
+    """Of so many clusters none changed: the limits are those of a share of which nothing was seen.
 
-    assert found.outcome == "non-inferior"
-    assert (found.difference.lo, found.difference.hi) == (0.0, 0.0)
+    P(none of n) = (1 - p) ** n is 5% at p = 1 - 0.05 ** (1 / n): 13.9%, 5.8% and 1.0%.
+    """
+    found = change(np.zeros(2 * clusters), np.repeat(np.arange(clusters), 2), 0.03, 0.01)
+    least = 1 - 0.05 ** (1 / clusters)
+
+    assert (found.difference.lo, found.difference.hi) == pytest.approx((-least, least))
+    assert found.least_loss == pytest.approx(least)
+    assert found.outcome == ("non-inferior" if clusters == 300 else "undecided")
+
+
+def test_one_gained_and_one_lost_in_the_same_document():
+    """A cluster whose sum stays 0 is no special case."""
+    differences = np.zeros(100)
+    differences[:2] = [1.0, -1.0]
+    found = change(differences, np.repeat(np.arange(50), 2), 0.03, 0.01)
+
+    assert (found.better, found.worse, found.difference.value) == (1, 1, 0.0)
+    assert found.difference.lo == pytest.approx(-found.difference.hi)
+
+
+def test_outcomes_follow_the_exact_test_where_few_questions_changed():
+    """Of 300: 8 lost is a regression; 8 lost and 2 won is none, 9 lost and 2 won is one.
+
+    Sign test, one-sided at 5%: P(8 of 8) = 0.4%, P(8 or more of 10) = 5.5%, P(9 or more of 11) = 3.3%.
+    """
+    outcomes = []
+    for lost, won in ((8, 0), (8, 2), (9, 2)):
+        differences = np.zeros(300)
+        differences[:lost], differences[lost : lost + won] = -1.0, 1.0
+        outcomes.append(change(differences, np.arange(300), 0.01, 0.01).outcome)
+
+    assert outcomes == ["regression", "undecided", "regression"]
+
+
+@given(
+    st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.0, 0.5, 1.0]), min_size=1, max_size=60),
+    st.integers(1, 30),
+)
+def test_any_table_has_an_outcome(values, clusters):
+    """No table of differences ends in an exception; limits hold the mean and stay within -1 and 1."""
+    differences = np.array(values)
+    found = change(differences, np.arange(len(values)) % clusters, 0.03, 0.01)
+
+    if found.difference.lo is None:
+        assert found.outcome == "undecided"
+    else:
+        assert -1 <= found.difference.lo <= found.difference.value <= found.difference.hi <= 1
+
+
+def test_limits_do_not_jump():
+    """A change that shrinks to nothing in a few questions leads to the limits of no change."""
+    differences = np.zeros(200)
+    unchanged = difference_interval(differences, np.arange(200))
+    differences[:3] = -1e-6
+    nearly = difference_interval(differences, np.arange(200))
+
+    assert (nearly.lo, nearly.hi) == pytest.approx((unchanged.lo, unchanged.hi), abs=1e-5)
+
+
+@pytest.mark.parametrize(("questions", "least"), [(50, 0.5), (150, 0.8)])
+def test_a_loss_of_ten_points_is_caught(questions, least):
+    """12% of the questions lost and 2% gained: a regression in most sweeps, with 150 questions in four of five."""
+    rng = np.random.default_rng(3)
+    caught = 0
+    for _ in range(200):
+        drawn = rng.random(questions)
+        differences = np.where(drawn < 0.12, -1.0, np.where(drawn < 0.14, 1.0, 0.0))
+        caught += change(differences, np.arange(questions), 0.03, 0.01).outcome == "regression"
+
+    assert caught / 200 >= least
+
+
+def test_a_harmless_change_is_rarely_a_regression():
+    """Where 3% are lost and 3% are gained, at most 5% of 400 comparisons find a loss; 33 or fewer in 99.5% of tests."""
+    rng = np.random.default_rng(4)
+    found = 0
+    for _ in range(400):
+        drawn = rng.random(50)
+        differences = np.where(drawn < 0.03, -1.0, np.where(drawn < 0.06, 1.0, 0.0))
+        found += change(differences, np.arange(50), 0.03, 0.01).outcome == "regression"
+
+    assert found <= 33
 
 
 def test_a_large_loss_is_a_regression():
@@ -39,22 +121,6 @@ def test_few_documents_decide_nothing():
     found = change(differences, np.repeat(np.arange(9), 10), 0.03, 0.01)
 
     assert (found.outcome, found.difference.lo, found.required_sample_size) == ("undecided", None, None)
-
-
-def test_limits_where_few_clusters_changed_by_hand():
-    """Two of fifty clusters lose one of their four questions each.
-
-    Clopper and Pearson's limits of 2 of 50 are 0.49% and 13.71% (P(X >= 2) and P(X <= 2) are 0.025 there), the upper one of none of 50 is
-    7.11% (0.975 = 1 - 0.025 is left of 1 at 1 - 0.025 ** (1 / 50)). A cluster that changes changes by a quarter. So the loss lies between 0.12 and
-    3.43 points, the gain between 0 and 1.78.
-    """
-    differences = np.zeros(200)
-    differences[[0, 4]] = -1.0
-    interval = difference_interval(differences, np.repeat(np.arange(50), 4))
-
-    assert interval.value == pytest.approx(-0.01)
-    assert interval.lo == pytest.approx(-0.1371 / 4, abs=1e-4)
-    assert interval.hi == pytest.approx((1 - 0.025 ** (1 / 50)) / 4 - 0.00488 / 4, abs=1e-4)
 
 
 def test_questions_needed_shrink_the_interval_to_the_margin():

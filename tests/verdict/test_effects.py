@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 from simulated_sweeps import SIZES, recalls
 
-from harness.errors import InputError
 from harness.verdict import Outcomes
 from harness.verdict.effects import effects
 from harness.verdict.simultaneous import inverted, several
@@ -87,16 +86,6 @@ def test_too_few_clusters_say_nothing():
     for effect in effects(*sweep(3, means, np.full(5, 60))):
         assert effect.difference.lo is None
         assert not effect.depends
-
-
-def test_cells_without_the_same_axes_are_refused():
-    """Settings that don't fit the cells are an error, not a guess."""
-    outcomes = Outcomes(("a", "b"), np.zeros((2, 12)), np.arange(12))
-    with pytest.raises(InputError, match="same axes"):
-        effects(outcomes, [{"model": "a"}, {"chunk": "1"}])
-    with pytest.raises(InputError, match="same axes"):
-        effects(outcomes, [{"model": "a"}])
-    assert effects(outcomes, [{"model": "a"}, {"model": "a"}]) == []
 
 
 def test_simultaneous_limits_of_one_row_are_students():

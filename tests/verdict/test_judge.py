@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from simulated_sweeps import SIZES, paired, recalls
 
-from harness.errors import InputError, SettingError
+from harness.errors import InputError
 from harness.verdict import Outcomes
 from harness.verdict.judge import judge
 from harness.verdict.power import required_sample_size
@@ -42,7 +42,7 @@ def test_the_verdict_joins_its_parts(outcomes):
     best, second = (outcomes.values[outcomes.names.index(name)] for name in ("e", "d"))
     if standings["d"].mean.value > standings["e"].mean.value:
         best, second = second, best
-    assert verdict.required_sample_size == required_sample_size(best - second, outcomes.clusters, 5)
+    assert verdict.required_sample_size == required_sample_size(best - second, outcomes.clusters)
     assert verdict.required_sample_size > verdict.questions
     assert 0 < verdict.minimum_detectable_effect < 0.2
     assert verdict.expected == pytest.approx(max(means) - verdict.optimism)
@@ -159,30 +159,7 @@ def test_nothing_to_tell_apart(value, cells):
     assert [s.same_as for s in verdict.standings] == [None, "x", "x"][:cells]
 
 
-@pytest.mark.parametrize(
-    ("names", "values", "clusters", "words"),
-    [
-        (("a",), np.zeros((1, 0)), np.zeros(0), "scored in all of them: 0"),
-        ((), np.zeros((0, 3)), np.zeros(3), "Number of cells: 0"),
-        (
-            ("a", "b"),
-            np.array([[1.0, 0.5], [0.0, np.nan]]),
-            np.arange(2),
-            "Cell 'b' has no finite result for question 2",
-        ),
-        (("a", "a"), np.zeros((2, 3)), np.zeros(3), "same name"),
-        (("a", "b"), np.zeros((2, 3)), np.zeros(4), r"shape \(2, 3\), for 2 cells and 4 questions"),
-    ],
-)
-def test_what_cannot_be_judged_is_refused(names, values, clusters, words):
-    """Missing results are the caller's to settle: a sentence, no guess."""
-    with pytest.raises(InputError, match=words):
-        judge(Outcomes(names, values, clusters.astype(np.int64)))
-
-
-@pytest.mark.parametrize("margin", [0.0, -0.1, float("nan")])
-def test_a_margin_is_positive(margin):
-    """No worse by nothing can't be shown."""
-    with pytest.raises(SettingError, match=r"pick\.margin") as caught:
-        judge(Outcomes(("a",), np.ones((1, 5)), np.arange(5)), margin)
-    assert caught.value.key == "pick.margin"
+def test_cells_of_one_name_are_refused():
+    """Nobody could tell which of them is meant."""
+    with pytest.raises(InputError, match="same name"):
+        judge(Outcomes(("a", "a"), np.zeros((2, 3)), np.arange(3)))

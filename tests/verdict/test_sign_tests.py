@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.verdict.clusters import RISK, bootstrap_weights, seed_of, sign_flips, step_down
+from harness.verdict.clusters import bootstrap_weights, seed_of, sign_flips
+from harness.verdict.sign_tests import RISK, step_down
 
 
 def normal(seed, units=1):

@@ -107,11 +107,15 @@ def _step(text: str, units: list[tuple[int, int]], at: int, way: int, steps: int
 
 
 def accepted(
-    objects: Sequence[Mapping[str, Any]], checked: CheckedSet, proposals: Proposals
+    objects: Sequence[Mapping[str, Any]],
+    entries: Sequence[Sequence[int]],
+    checked: CheckedSet,
+    proposals: Proposals,
 ) -> tuple[list[dict[str, Any]], Counter[str]]:
     """The new lines, and how many pieces of evidence were changed, by kind of change.
 
-    ``objects[i]`` is the line of ``checked.questions[i]``. Valid evidence and lines of other layouts stay as
+    ``objects[i]`` is the line of ``checked.questions[i]``, and ``entries[i]`` says where in its ``evidence``
+    each evidence of the question stands. Valid evidence and lines of other layouts stay as
     they were written. A line without an id gets the one that it has had so far.
     """
     lines = [dict(item) for item in objects]
@@ -124,7 +128,8 @@ def accepted(
         what, item = _new(piece, proposals, is_marked=piece.key in checked.marked)
         if item is not None:
             done.update(what)
-            line["evidence"] = [*given[: piece.position], item, *given[piece.position + 1 :]]
+            entry = entries[piece.question][piece.position]
+            line["evidence"] = [*given[:entry], item, *given[entry + 1 :]]
     if done:
         for line, question in zip(lines, checked.questions, strict=True):
             if one_of(line, IDS, "the id") is None:

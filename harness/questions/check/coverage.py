@@ -19,22 +19,20 @@ _FEWEST_ASKED = 0.5  # of the documents (or, where there are fewer questions tha
 _LONG_HALF = 0.25  # of the questions, about the long documents that hold half of the text
 
 
-def power(questions: int, clusters: int, minimum_detectable_effect: float | None, cells: int) -> CheckResult:
-    """The ``minimum_detectable_effect`` (None: none is) between two of ``cells`` configurations."""
+def power(questions: int, clusters: int, minimum_detectable_effect: float | None) -> CheckResult:
+    """The ``minimum_detectable_effect`` between two configurations; None: too few questions for any."""
     about = f"{counted(questions, 'question')} about {counted(clusters, 'text')}"
     if minimum_detectable_effect is None:
         sentence = f"{about[0].upper() + about[1:]} are too few for any verdict."
         advice = "Ask about at least ten different documents or parts of long ones; start with 150 questions."
         return CheckResult("questions", about, (Finding("too few", "serious", (), sentence, advice),))
     points = 100 * minimum_detectable_effect
-    fact = (
-        f"{about}; differences below {points:.0f} points in recall@5 "
-        f"will not be separable ({cells} configurations)"
-    )
+    fact = f"{about}; a difference of {points:.0f} points in recall@5 is found in 4 of 5 sweeps"
     if minimum_detectable_effect <= _ENOUGH:
         return CheckResult("questions", fact)
     sentence = (
-        f"With {about}, two of {cells} configurations must differ by {points:.0f} points to be told apart."
+        f"With {about}, two configurations must differ by {points:.0f} points "
+        "to be told apart in 4 of 5 sweeps."
     )
     advice = "Add questions: four times as many show half the difference."
     return CheckResult("questions", fact, (Finding("few questions", "note", (), sentence, advice),))

@@ -13,7 +13,7 @@ from harness.cell.build import Inputs, Shared
 from harness.cell.settings import new
 from harness.cli.say import say_all
 from harness.cli.values import check_plain_settings
-from harness.errors import SettingError, switch, whole
+from harness.errors import SettingError, switch
 from harness.files.journal import Journal
 from harness.golden import Golden
 from harness.golden.anchoring import NothingToScoreError, Unit, check_units
@@ -45,7 +45,6 @@ def run(config: DictConfig, chunk_sizes: Sequence[int]) -> int:
     """Checks the golden set and prints the report; 1 with ``strict=true`` and a serious finding, else 0."""
     check_plain_settings(config)
     switch(config.strict, "strict")
-    whole(config.cells, "cells", 2, of="configurations to compare")
     golden = new(config, "golden")
     if not switch(config.accept, "accept"):
         return _checked(config, chunk_sizes, golden)
@@ -70,14 +69,13 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     except NothingToScoreError as error:
         documents = new(config, "corpus").load().documents
         nothing = Finding("nothing left", "serious", (), str(error), "")
-        results.append(CheckResult("questions", "none can be scored", (nothing,)))
+        results.append(CheckResult("questions", "too few can be scored", (nothing,)))
     content = golden.read(documents) if isinstance(golden, FileGolden) else None
     checked = _with_states(content, documents, given)
     proposals = Proposals(reworded(checked), ambiguous_places(checked), {})
     results.append(labels(checked, proposals.reworded))
-    if given and content is None and given.labels.left_out:
-        results.append(_left_out(given.labels.left_out))
     if given:
+        results += _left_out(given.labels.left_out, is_file=content is not None)
         copied, found = copies(checked)
         proposals = proposals._replace(copies=found)
         power_result, *others = _further(shared, config, given, checked, chunk_sizes)
@@ -104,16 +102,21 @@ def _with_states(
     evidence = [question.evidence for question in content.questions]
     marked = {
         (i, j)
-        for i, item in enumerate(content.objects)
-        for j, written in enumerate(item.get("evidence", ()))
-        if written.get("state") == LOST
+        for i, (item, entries) in enumerate(zip(content.objects, content.entries, strict=True))
+        for j, entry in enumerate(entries)
+        if isinstance(item.get("evidence"), list) and item["evidence"][entry].get("state") == LOST
     }
     states = check_units(evidence, documents, content.no_documents)
     return CheckedSet(content.questions, states, documents, frozenset(marked))
 
 
-def _left_out(reasons: Mapping[str, str]) -> CheckResult:
-    """Questions of a data set that can't be scored."""
+def _left_out(left_out: Mapping[str, str], *, is_file: bool) -> Iterator[CheckResult]:
+    """Questions without evidence, and those of a data set that can't be scored."""
+    reasons = {key: reason for key, reason in left_out.items() if not reason.startswith("NO EVIDENCE")}
+    if without := len(left_out) - len(reasons):
+        yield CheckResult("no evidence", f"{counted(without, 'question')}, not scored")
+    if is_file or not reasons:
+        return
     number = counted(len(reasons), "question")
     finding = Finding(
         "left out",
@@ -123,7 +126,7 @@ def _left_out(reasons: Mapping[str, str]) -> CheckResult:
         "Complete the data set, or set golden.keep_lost=true to count what is missing as not found.",
         tuple(f"{question_id}: {reason}" for question_id, reason in reasons.items()),
     )
-    return CheckResult("left out", number, (finding,))
+    yield CheckResult("left out", number, (finding,))
 
 
 def _further(
@@ -132,8 +135,8 @@ def _further(
     """The checks that propose nothing, the one of the sample size first."""
     about = about_questions(given)
     clusters = cluster_ids([one.cluster for one in about.values()])
-    least = minimum_detectable_effect(len(about), effective_clusters(clusters), cells=int(config.cells))
-    yield power(len(about), len(set(clusters.tolist())), least, int(config.cells))
+    least = minimum_detectable_effect(len(about), effective_clusters(clusters))
+    yield power(len(about), len(set(clusters.tolist())), least)
     yield duplicates(checked)
     yield subjects(checked)
     yield wording_overlap(checked, str(config.language))
@@ -156,7 +159,7 @@ def _bm25(shared: Shared, config: DictConfig) -> LexicalRecall:
 
 def _accept(path: Path, content: FileContent, checked: CheckedSet, proposals: Proposals) -> Iterator[str]:
     """Writes what is proposed and says what was done; the lock is held by the caller."""
-    lines, done = accepted(content.objects, checked, proposals)
+    lines, done = accepted(content.objects, content.entries, checked, proposals)
     if not done:
         yield "Nothing to accept: the file stays as it is."
         return

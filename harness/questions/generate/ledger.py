@@ -1,21 +1,16 @@
-"""The files beside a golden set: every answer that was paid for, and what the set was made from."""
+"""The files beside a golden set, and the ledger among them: every answer that was paid for."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
-from harness.files.atomic import read_json, write_json
 from harness.files.journal import Journal
-from harness.questions.generate import Prompt, Request
+from harness.questions.generate import Request
 from harness.questions.generate.money import Price
-
-_RECIPE = ("model", "prompt", "seed", "corpus")
 
 
 class Reply(NamedTuple):
@@ -112,8 +107,7 @@ def _now() -> str:
 
 def beside(golden: Path, what: str) -> Path:
     """The file of ``what`` beside a golden set: ``golden.ledger.jsonl`` beside ``golden.jsonl``."""
-    suffix = ".json" if what == "about" else ".jsonl"
-    return golden.with_name(f"{golden.stem}.{what}{suffix}")
+    return golden.with_name(f"{golden.stem}.{what}.jsonl")
 
 
 def ledgers_at(given: Path) -> list[Path]:
@@ -133,21 +127,3 @@ def ledgers_at(given: Path) -> list[Path]:
             path=given,
         )
     return found
-
-
-def write_about(golden: Path, prompt: Prompt, made: Mapping[str, Any]) -> None:
-    """Writes ``made`` (model, prompt, seed, corpus and counts) to the file beside ``golden``.
-
-    It replaces the entry with the same recipe. The words of every prompt stand under its digest. Raises
-    ``StoreError``.
-    """
-    path = beside(golden, "about")
-    about: dict[str, Any] = {"made": [], "prompts": {}}
-    with suppress(OSError, ValueError):  # none yet, or damaged: it only describes
-        found = read_json(path)
-        about = {"made": list(found["made"]), "prompts": dict(found["prompts"])}
-    recipe = [made[key] for key in _RECIPE]
-    about["made"] = [entry for entry in about["made"] if [entry.get(key) for key in _RECIPE] != recipe]
-    about["made"].append(dict(made))
-    about["prompts"][prompt.digest] = {"system": prompt.system, **prompt.templates}
-    write_json(path, about)

@@ -1,4 +1,4 @@
-"""What calls cost: prices, an estimate, an upper bound for each call, and a budget."""
+"""What calls cost: prices, a plan, an upper bound for each call, and a budget."""
 
 from __future__ import annotations
 
@@ -36,30 +36,6 @@ class Price(NamedTuple):
     def worst(self, request: Request) -> float:
         """Dollars that a call can't exceed: a token has at least one byte, and the answer its limit."""
         return self.dollars(len(_text(request).encode()) + _TOKENS_BESIDE, request.max_tokens)
-
-
-class Estimate(NamedTuple):
-    """What calls will cost as far as one can tell before, and what they can cost at most."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    dollars: float
-    at_most: float
-
-
-def estimate(requests: Sequence[Request], price: Price) -> Estimate:
-    """Tokens from characters, answers of usual length; calls that repeat a rejected answer come on top."""
-    chars = sum(len(_text(request)) for request in requests)
-    tokens_in = round(chars / price.chars_per_token)
-    tokens_out = _USUAL_ANSWER * len(requests)
-    return Estimate(
-        len(requests),
-        tokens_in,
-        tokens_out,
-        price.dollars(tokens_in, tokens_out),
-        sum(price.worst(request) for request in requests),
-    )
 
 
 def price_of(
@@ -152,16 +128,24 @@ def _text(request: Request) -> str:
     )
 
 
-def plan(estimate: Estimate, price: Price, model: str, budget: float | None, *, batch: bool) -> Iterator[str]:
-    """Calls, tokens and dollars before the first call."""
+def plan(
+    requests: Sequence[Request], price: Price, model: str, budget: float | None, *, batch: bool
+) -> Iterator[str]:
+    """Calls, tokens and dollars before the first call.
+
+    Tokens come from characters, and answers have the usual length; calls that repeat a rejected answer come
+    on top.
+    """
     how = "one batch, answered within a day" if batch else "one by one"
-    yield (f"calls      {estimate.calls:,} to {model}, {how}; rejected answers are asked for once more")
-    yield f"tokens     about {estimate.tokens_in:,} in and {estimate.tokens_out:,} out"
+    yield f"calls      {len(requests):,} to {model}, {how}; rejected answers are asked for once more"
+    tokens_in = round(sum(len(_text(request)) for request in requests) / price.chars_per_token)
+    tokens_out = _USUAL_ANSWER * len(requests)
+    yield f"tokens     about {tokens_in:,} in and {tokens_out:,} out"
     since = "as given" if price.date == "given" else f"as of {price.date}"
     half = ", half for a batch" if batch else ""
     yield (
-        f"price      about {dollars(estimate.dollars)} (${price.dollars_in:g} and ${price.dollars_out:g} "
-        f"per million tokens, {since}{half})"
+        f"price      about {dollars(price.dollars(tokens_in, tokens_out))} (${price.dollars_in:g} and "
+        f"${price.dollars_out:g} per million tokens, {since}{half})"
     )
     if budget is not None:
         limit = dollars(budget)

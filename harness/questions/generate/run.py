@@ -61,7 +61,6 @@ def run(made: Composed, given: Sequence[str]) -> int:
             session.write((lambda: None) if is_agreed else _agree)
         finally:
             say_all(_outcome(session.writing, session.ledger, settings, golden))
-        session.note()
     default = Path(str(config.corpus.path)) / "golden.jsonl" if "path" in config.corpus else None
     corpus_words = [word for word in given if re.match(r"corpus[.\w]*=", word)]
     say(_following(corpus_words, None if golden == default else golden))

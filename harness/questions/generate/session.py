@@ -20,8 +20,8 @@ from harness.questions.generate.asking import Asking, Batching
 from harness.questions.generate.batches import Batches, unfinished
 from harness.questions.generate.choosing import PassageOrder
 from harness.questions.generate.client import ClaudeClient, key_of
-from harness.questions.generate.ledger import Ledger, write_about
-from harness.questions.generate.money import Budget, dollars, estimate, plan, price_of
+from harness.questions.generate.ledger import Ledger
+from harness.questions.generate.money import Budget, dollars, plan, price_of
 from harness.questions.generate.writing import RetryState, Writing
 
 
@@ -117,8 +117,8 @@ class Session:
         waiting = list(self.writing.begin())
         if not waiting:
             return
-        costs = estimate([one.request for one in waiting], self.price)
-        say_all(plan(costs, self.price, settings.model, settings.budget_usd, batch=settings.batch))
+        requests = [one.request for one in waiting]
+        say_all(plan(requests, self.price, settings.model, settings.budget_usd, batch=settings.batch))
         client = self.client  # without a key nobody is asked to confirm
         agree()
         paid = (self.ledger, self.price, Budget(settings.budget_usd, self.ledger.spent))
@@ -133,19 +133,6 @@ class Session:
         """Ends the connections."""
         if "client" in vars(self):
             self.client.sdk.close()
-
-    def note(self) -> None:
-        """Writes down what the set was made from."""
-        writing = self.writing
-        made = {
-            **writing.about,
-            "corpus": self.corpus.digest,
-            "max_overlap": self.settings.max_overlap,
-            "questions": writing.questions,
-            "passages": len(writing.begun),
-            "rejected": dict(sorted(writing.rejected.items())),
-        }
-        write_about(self.journals["golden"].path, self.prompt, made)
 
     def _batches(self) -> Batches:
         journal, settings = self.journals["batches"], self.settings

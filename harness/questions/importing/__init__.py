@@ -41,21 +41,24 @@ class GivenRow(NamedTuple):
 
 
 class GivenQuestion(NamedTuple):
-    """A question as it was given, in one row or several, its evidence not yet looked up in any document.
+    """A question as it was given in one row, its evidence not yet looked up in any document.
 
     ``question_id`` is empty where none was given. ``evidence``: spans, quotes and documents. ``positions``:
-    gold ids given as numbers. ``chunks``: texts cut from documents; their copies count as well. ``source``:
-    None if not given.
+    gold ids given as numbers. ``chunks``: texts cut from documents (as quotes without a document); their
+    copies count as well. ``source``: None if not given. ``is_unquoted``: its row has a column for a quote
+    that is blank, so that its evidence is a whole document.
     """
 
-    rows: tuple[GivenRow, ...]
+    row: GivenRow
     question_id: str
     text: str
     evidence: tuple[Evidence, ...]
     positions: tuple[int, ...]
-    chunks: tuple[str, ...]
+    chunks: tuple[Evidence, ...]
     source: Source | None
     provenance: Mapping[str, Any]
+    not_relevant: tuple[Evidence, ...] = ()
+    is_unquoted: bool = False
 
 
 class Refused(NamedTuple):
@@ -88,16 +91,30 @@ class QuestionFile:
     notes: tuple[str, ...] = ()
 
 
-def grouped(asked: Sequence[GivenQuestion]) -> list[GivenQuestion]:
-    """The questions, rows with the same id and the same text as one whose evidence is all of theirs.
+def grouped(asked: Sequence[GivenQuestion]) -> list[list[GivenQuestion]]:
+    """The rows of each question: those with the same id and text, or with the same text and no id."""
+    groups: dict[tuple[str, str], list[GivenQuestion]] = {}
+    for question in asked:
+        groups.setdefault((question.question_id, squeezed(question.text)), []).append(question)
+    return list(groups.values())
 
-    Rows without an id stay apart: the text alone does not tell whether they are one question.
-    """
-    groups: dict[tuple[str, str] | int, list[GivenQuestion]] = {}
-    for i, question in enumerate(asked):
-        key = (question.question_id, squeezed(question.text)) if question.question_id else i
-        groups.setdefault(key, []).append(question)
-    return [_joined(group) for group in groups.values()]
+
+def with_one_id(groups: Sequence[Sequence[GivenQuestion]]) -> list[str]:
+    """A line for each id that questions with different texts have."""
+    first: dict[str, GivenQuestion] = {}
+    said = []
+    for question, *_ in groups:
+        other = first.setdefault(question.question_id, question) if question.question_id else question
+        if other is not question:
+            where = f"{other.row.where} and {question.row.where}"
+            said.append(f"the id {question.question_id} has two questions: in {where}")
+    return said
+
+
+def without_quote(asked: Sequence[GivenQuestion]) -> list[Refused]:
+    """The rows whose quote is blank, refused."""
+    reason = "the quote is blank; give one, or take whole documents for such rows with quotes=optional."
+    return [Refused(question.row, reason, question.question_id) for question in asked if question.is_unquoted]
 
 
 def without_refused(
@@ -108,43 +125,21 @@ def without_refused(
     Half of a question's evidence would make it another question.
     """
     broken = {row.question_id: row for row in reversed(refused) if row.question_id}
+    numbers = {row.row.number for row in refused}
     whole = [question for question in asked if question.question_id not in broken]
     others = [
         Refused(
-            row,
+            question.row,
             f"belongs to question {question.question_id}, "
             f"whose {broken[question.question_id].row.where} can't be used.",
         )
         for question in asked
-        if question.question_id in broken
-        for row in question.rows
+        if question.question_id in broken and question.row.number not in numbers
     ]
-    return whole, sorted([*refused, *others], key=lambda found: found.row.number)
-
-
-def _joined(group: Sequence[GivenQuestion]) -> GivenQuestion:
-    first = group[0]
-    if len(group) == 1:
-        return first
-    return first._replace(
-        rows=tuple(row for question in group for row in question.rows),
-        evidence=tuple(dict.fromkeys(place for question in group for place in question.evidence)),
-        positions=tuple(dict.fromkeys(position for question in group for position in question.positions)),
-        chunks=tuple(dict.fromkeys(chunk for question in group for chunk in question.chunks)),
-        source=next((question.source for question in group if question.source), None),
-        provenance=_all_of([question.provenance for question in group]),
+    return (
+        [question for question in whole if question.row.number not in numbers],
+        sorted([*refused, *others], key=lambda found: found.row.number),
     )
-
-
-def _all_of(provenances: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first row's values, and under ``also`` the values of others that differ."""
-    known: dict[str, Any] = dict(provenances[0])
-    others = []
-    for provenance in provenances[1:]:
-        other = {key: value for key, value in provenance.items() if known.setdefault(key, value) != value}
-        if other and other not in others:
-            others.append(other)
-    return known | ({"also": others} if others else {})
 
 
 def write_rejected(

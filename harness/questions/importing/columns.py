@@ -40,6 +40,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "reference_context_ids",
     ),
     "doc_id": ("doc_id", "document_id", "docid", "corpus_id", "document", "doc", "filename", "file"),
+    "not_relevant": ("not_relevant",),
     "grade": ("grade", "relevance"),
     "source": ("source",),
     "date": ("date", "timestamp", "created_at", "asked_at", "datetime"),
@@ -54,7 +55,7 @@ LABELS = ("evidence", "spans", "references", "start", "quote", "chunks", "gold_i
 _MEANING = {name: meaning for meaning, names in NAMES.items() for name in names}
 _GAP = re.compile(r"[\s-]+|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"\s*-?\d+(\.0+)?\s*")
-_PARTED = re.compile(r"[,;|\n]")
+PARTED = re.compile(r"[,;|\n]")
 
 
 @lru_cache(4096)
@@ -137,7 +138,7 @@ def ids(value: Any) -> list[Any]:
     if isinstance(found, dict):
         found = list(found)
     if isinstance(found, str):
-        found = [part.strip() for part in _PARTED.split(found) if part.strip()]
+        found = [part.strip() for part in PARTED.split(found) if part.strip()]
     return found if isinstance(found, list) else [found]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import re
+import json
+import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +16,10 @@ from harness.golden import State
 from harness.golden.anchoring import check_units, reason_of
 from harness.golden.doc_ids import chunks_at, questions_of
 from harness.golden.file import read_drafts
+from harness.golden.judgements import Place, apart, each_once, place_of
 from harness.golden.question_json import Draft
 from harness.questions.importing import GivenQuestion, Refused
-from harness.records import Document, Evidence, Question
-
-_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # but not what follows the dot in "v1.2"
+from harness.records import Document, Question
 
 
 class LocatedQuestions(NamedTuple):
@@ -34,98 +34,122 @@ class LocatedQuestions(NamedTuple):
     states: Counter[State]
     completed: Mapping[str, str]
 
+    @property
+    def is_mostly_lost(self) -> bool:
+        """Whether more than half of the evidence was not found."""
+        return self.states["CHANGED"] + self.states["LOST"] > self.states["VALID"] + self.states["MOVED"]
+
 
 def find(
-    asked: Sequence[GivenQuestion], documents: Sequence[Document], chunks: Sequence[str] | None = None
+    groups: Sequence[Sequence[GivenQuestion]],
+    documents: Sequence[Document],
+    chunks: Sequence[str] | None = None,
+    relevant_from: float | None = None,
 ) -> LocatedQuestions:
     """Every question whose whole evidence stands in ``documents``; of any other, the reason.
 
-    ``chunks`` is the list that gold ids count in, where there is one. A document named without its folder or
-    its extension is found if there is only one such. White space does not matter, nor do copies of a text
-    that was cut from a document.
+    ``groups``: the rows of each question. ``chunks`` is the list that gold ids count in, where there is one.
+    White space does not matter, nor do copies of a text that was cut from a document. Evidence with a grade
+    below ``relevant_from`` (None: 0 or less) was judged not relevant, and needs no document.
     """
-    completed: dict[str, str] = {}
-    beyond = {
-        i
-        for i, question in enumerate(asked)
-        if chunks is not None and any(p >= len(chunks) for p in question.positions)
-    }
-    drafts = _drafts(
-        [question._replace(positions=()) if i in beyond else question for i, question in enumerate(asked)],
-        documents,
-        completed,
-    )
-    questions, no_documents = questions_of(drafts, chunks, documents)
-    checked = check_units([question.evidence for question in questions], documents, no_documents)
-    found = LocatedQuestions([], [], Counter(unit.state for units in checked for unit in units), completed)
-    for i, (question, units) in enumerate(zip(questions, checked, strict=True)):
-        reason = reason_of(units)
-        if i in beyond:
-            reason = f"gold_id is beyond the {len(chunks or ()):,} texts of golden.chunks, counted from 0."
-        if reason:
-            found.refused.extend(Refused(row, reason, question.question_id) for row in asked[i].rows)
-        else:
-            evidence = _distinct([unit.evidence for unit in units if unit.evidence])
-            found.questions.append(replace(question, evidence=evidence))
+    asked = [row for group in groups for row in group]
+    end = math.inf if chunks is None else len(chunks)
+    known = [row._replace(positions=()) if max(row.positions, default=0) >= end else row for row in asked]
+    given = questions_of(_drafts(known, documents), chunks, documents, loosely=True)
+    labels = [
+        apart((*row.evidence, *row.not_relevant), row.not_relevant, relevant_from) for row in given.questions
+    ]
+    checked = check_units([label for pair in labels for label in pair], documents, given.no_documents)
+    states = Counter(unit.state for units in checked[::2] for unit in units)
+    found = LocatedQuestions([], [], states, given.other_names)
+    beyond = f"gold_id is beyond the {end:,} texts of golden.chunks, counted from 0."
+    reasons, located = [], []
+    for i, (relevant, others) in enumerate(zip(checked[::2], checked[1::2], strict=True)):
+        reasons.append(reason_of(relevant) if known[i] is asked[i] else beyond)
+        evidence = tuple(unit.evidence for unit in relevant if unit.evidence)
+        apart_from = tuple(unit.evidence or label for unit, label in zip(others, labels[i][1], strict=True))
+        located.append(replace(given.questions[i], evidence=evidence, not_relevant=apart_from))
+    at = 0
+    for group in groups:
+        rows = slice(at, at := at + len(group))
+        question, refused = _joined(group, located[rows], reasons[rows])
+        found.refused.extend(refused)
+        found.questions.extend([question] if question else [])
     return found
 
 
-def _drafts(
-    asked: Sequence[GivenQuestion], documents: Sequence[Document], completed: dict[str, str]
-) -> list[Draft]:
+def _joined(
+    rows: Sequence[GivenQuestion], found: Sequence[Question], reasons: Sequence[str]
+) -> tuple[Question | None, list[Refused]]:
+    """The rows of one question as one with the labels of all, each once; and the rows that are refused.
+
+    ``found[i]`` is the question in ``rows[i]``, ``reasons[i]`` why it can't be used: one such row is enough
+    to refuse all. Judgements that contradict each other are left out, their rows refused; the others go on.
+    """
+    bad = next((row.row.where for row, reason in zip(rows, reasons, strict=True) if reason), "")
+    if bad:
+        whole = f"belongs to the question of {bad}, which can't be used."
+        pairs = zip(rows, reasons, strict=True)
+        return None, [Refused(row.row, reason or whole, row.question_id) for row, reason in pairs]
+    labels = [
+        (label, row)
+        for row, question in zip(rows, found, strict=True)
+        for label in (*question.evidence, *question.not_relevant)
+    ]
+    kept, several = each_once(label for label, _ in labels)
+    where: dict[Place, dict[float, str]] = defaultdict(dict)
+    for label, row in labels:
+        where[place_of(label)].setdefault(label.grade, row.row.where)
+    refused = [
+        Refused(row.row, f"{_denied(label.doc_id, where[place_of(label)])}", row.question_id)
+        for label, row in labels
+        if place_of(label) in several
+    ]
+    evidence, others = apart(kept, (label for one in found for label in one.not_relevant), None)
+    provenance = _all_of([question.provenance for question in found])
+    together = replace(found[0], evidence=evidence, not_relevant=others, provenance=provenance)
+    return (together if kept or not several else None), refused
+
+
+def _denied(doc_id: str, where: Mapping[float, str]) -> str:
+    grades = " and ".join(f"{grade} in {row}" for grade, row in where.items())
+    return f"the grade of {doc_id} is {grades}, so this judgement is left out of its question."
+
+
+def _all_of(provenances: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The first row's values, and under ``also`` the values of others that differ, each once."""
+    known: dict[str, Any] = dict(provenances[0])
+    others = [
+        {key: value for key, value in provenance.items() if known.setdefault(key, value) != value}
+        for provenance in provenances[1:]
+    ]
+    also = unique(filter(None, others))
+    return known | ({"also": also} if also else {})
+
+
+def unique(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The items, equal ones once."""
+    return list({json.dumps(item, sort_keys=True, default=str): item for item in items}.values())
+
+
+def _drafts(asked: Sequence[GivenQuestion], documents: Sequence[Document]) -> list[Draft]:
     """The questions as a golden file would have them, texts of chunks as the spans where they stand."""
-    names = _short_names(documents)
-    texts = list(dict.fromkeys(text for question in asked for text in question.chunks))
+    texts = list(dict.fromkeys(chunk.quote or "" for row in asked for chunk in row.chunks))
     spans = chunks_at(range(len(texts)), texts, documents)
     at = {text: spans[i] for i, text in enumerate(texts)}
-    drafts = []
-    for i, question in enumerate(asked):
-        evidence = [_named(place, names, completed) for place in question.evidence]
-        evidence += [at[text] for text in question.chunks]
-        source = question.source or "import"
-        drafts.append(
-            Draft(
-                i,
-                question.question_id,
-                question.text,
-                tuple(evidence),
-                question.positions,
-                source,
-                question.provenance,
-            )
+    return [
+        Draft(
+            i,
+            row.question_id,
+            row.text,
+            (*row.evidence, *(replace(at[chunk.quote or ""], grade=chunk.grade) for chunk in row.chunks)),
+            row.positions,
+            row.source or "import",
+            row.provenance,
+            row.not_relevant,
         )
-    return drafts
-
-
-def _distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Each place once: two rows may give the same."""
-    distinct: dict[tuple[str, int | None, int | None], Evidence] = {}
-    for unit in evidence:
-        distinct.setdefault((unit.doc_id, unit.start, unit.end), unit)
-    return tuple(distinct.values())
-
-
-def _short_names(documents: Sequence[Document]) -> dict[str, str | None]:
-    """What else a document may be called, to its id; None where several may be meant."""
-    called: dict[str, set[str]] = defaultdict(set)
-    for document in documents:
-        doc_id = document.doc_id
-        name = doc_id.rpartition("/")[2]
-        for short in (doc_id, name, _EXTENSION.sub("", doc_id), _EXTENSION.sub("", name)):
-            called[short.casefold()].add(doc_id)
-    return {short: next(iter(ids)) if len(ids) == 1 else None for short, ids in called.items() if short}
-
-
-def _named(place: Evidence, names: Mapping[str, str | None], completed: dict[str, str]) -> Evidence:
-    doc_id = place.doc_id
-    if doc_id and names.get(doc_id.casefold()) != doc_id:
-        short = doc_id.replace("\\", "/").removeprefix("./").casefold()
-        known = names.get(short)
-        if known:
-            completed[doc_id] = known
-            place = replace(place, doc_id=known)
-    others = tuple(_named(other, names, completed) for other in place.alternatives)
-    return replace(place, alternatives=others) if others else place
+        for i, row in enumerate(asked)
+    ]
 
 
 class KnownQuestion(NamedTuple):
@@ -151,7 +175,7 @@ def known_questions(
                 f"{path} is UTF-16; lines can be added to a UTF-8 file only. Save it as UTF-8.", path=path
             )
     objects, drafts = read_drafts(path)
-    questions, no_documents = questions_of(drafts, chunks, documents)
+    questions, no_documents, _ = questions_of(drafts, chunks, documents)
     checked = check_units([question.evidence for question in questions], documents, no_documents)
     known = []
     for (_, item), question, units in zip(objects, questions, checked, strict=True):

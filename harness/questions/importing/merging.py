@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from harness.golden.question_json import as_object, evidence_object
+from harness.golden.judgements import Place, place_of
+from harness.golden.question_json import LABELS, as_object, labels_object
 from harness.questions.importing.columns import NAMES
-from harness.questions.importing.finding import KnownQuestion
+from harness.questions.importing.finding import KnownQuestion, unique
 from harness.records import Evidence, Question, Source
 from harness.text.spans import squeezed
 
@@ -39,6 +40,7 @@ def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
 
     The same text, white space aside, with the same evidence is the same question; with other evidence it is
     another one. Two pieces of evidence are the same if they, or alternatives of theirs, stand at one place.
+    Judgements of whole documents are added to a question with the same text, unless it has another id.
     """
     questions = [line.question for line in known]
     # An id that was the line's number must not change with the lines.
@@ -51,7 +53,7 @@ def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
     same, renamed = 0, dict[str, str]()
     for question in new:
         there = by_text[squeezed(question.text)]
-        at = next((i for i in there if _pairs(questions[i], question) is not None), None)
+        at = next((i for i in there if _is_same(questions[i], question)), None)
         if at is None:
             added = _with_id(question, taken, renamed)
             there.append(len(questions))
@@ -73,29 +75,30 @@ def _with_own_id(line: KnownQuestion) -> dict[str, Any]:
     return dict(line.item) if has_id else {"question_id": line.question.question_id, **line.item}
 
 
-def _pairs(one: Question, other: Question) -> list[tuple[Evidence, Evidence]] | None:
-    """The evidence of both, piece for piece; None when it is not the same."""
-    if len(one.evidence) != len(other.evidence):
-        return None
-    left = list(other.evidence)
+def _is_same(one: Question, other: Question) -> bool:
+    pairs = _pairs(one, other)
+    if len(pairs) == len(one.evidence) == len(other.evidence):
+        return True
+    is_id = other.question_id in {"", one.question_id, one.provenance.get(_GIVEN_ID)}
+    is_without = not one.evidence or not other.evidence
+    return is_id and (is_without or one.kind == other.kind == "document")
+
+
+def _pairs(one: Question, other: Question) -> list[tuple[Evidence, Evidence]]:
+    """The evidence that both have, piece for piece."""
+    left: dict[Place, list[int]] = defaultdict(list)
+    for i, mate in enumerate(other.evidence):
+        for place in mate.places:
+            left[place_of(place)].append(i)
+    taken: set[int] = set()
     pairs = []
     for unit in one.evidence:
-        places = {_place_of(place) for place in unit.places}
-        match = next((mate for mate in left if places & {_place_of(place) for place in mate.places}), None)
-        if match is None:
-            return None
-        left.remove(match)
-        pairs.append((unit, match))
+        fitting = (i for place in unit.places for i in left[place_of(place)] if i not in taken)
+        match = min(fitting, default=None)
+        if match is not None:
+            taken.add(match)
+            pairs.append((unit, other.evidence[match]))
     return pairs
-
-
-def _place_of(place: Evidence) -> tuple[str, int | None, int | None, str]:
-    """A span without white space at its ends; a quote without a place is identified by its words."""
-    if place.start is None or place.end is None:
-        return place.doc_id, None, None, squeezed(place.quote or "")
-    quote = place.quote or ""
-    start = place.start + len(quote) - len(quote.lstrip())
-    return place.doc_id, start, place.end - len(quote) + len(quote.rstrip()), ""
 
 
 def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Question:
@@ -103,7 +106,7 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
     if question.question_id and question.question_id not in taken:
         taken.add(question.question_id)
         return question
-    content = [squeezed(question.text), *sorted(map(str, (_place_of(unit) for unit in question.evidence)))]
+    content = [squeezed(question.text), *sorted(map(str, (place_of(unit) for unit in question.evidence)))]
     digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     size = _ID_DIGITS
     while f"q-{digest[:size]}" in taken and size < len(digest):
@@ -118,11 +121,16 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
 
 def _together(there: Question, given: Question) -> Question:
     """The existing question extended by the given one; differing values are added under ``also``."""
-    pairs = _pairs(there, given) or []
-    evidence = tuple(_with_alternatives(unit, mate) for unit, mate in pairs)
+    pairs = _pairs(there, given)
+    mates = dict(pairs)
+    ours = [_with_alternatives(unit, mates[unit]) if unit in mates else unit for unit in there.evidence]
+    said = {place_of(place) for unit in (*ours, *there.not_relevant) for place in unit.places}
+    evidence = (*ours, *(unit for unit in given.evidence if place_of(unit) not in said))
+    others = (place for place in given.not_relevant if place_of(place) not in said)
+    not_relevant = (*there.not_relevant, *others)
     source = max(there.source, given.source, key=lambda source: _RANK[source])
-    known, also = dict(there.provenance), list(there.provenance.get("also", ()))
-    also += [item for item in given.provenance.get("also", ()) if item not in also]
+    known = dict(there.provenance)
+    also = unique((*there.provenance.get("also", ()), *given.provenance.get("also", ())))
     # The first file that it was imported from counts.
     other = {
         key: value
@@ -135,7 +143,7 @@ def _together(there: Question, given: Question) -> Question:
     if other and not any(other.items() <= item.items() for item in also):
         also.append(other)
     known |= {"also": also} if also else {}
-    return replace(there, evidence=evidence, source=source, provenance=known)
+    return replace(there, evidence=evidence, source=source, provenance=known, not_relevant=not_relevant)
 
 
 def _differences(
@@ -144,21 +152,28 @@ def _differences(
     pairs: Sequence[tuple[Evidence, Evidence]],
     also: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """The source and the grades that are not taken over, where they say something new."""
+    """The source and the grades that are not taken over, where they say something new.
+
+    ``judged``: documents that are relevant to one and not to the other, with the grades of ``given``.
+    """
     found: dict[str, Any] = {}
     losing, source = sorted((there.source, given.source), key=lambda source: _RANK[source])
     if losing not in {source, "import", *(item.get("source") for item in also)}:
         found["source"] = losing
     grades = [mate.grade for _, mate in pairs]
+    relevant, others = ({place_of(label) for label in some} for some in (there.evidence, there.not_relevant))
+    denied = [label for label in given.evidence if place_of(label) in others]
+    denied += [label for label in given.not_relevant if place_of(label) in relevant]
+    found |= {"judged": {label.doc_id: label.grade for label in denied}} if denied else {}
     return found | ({"grades": grades} if grades != [unit.grade for unit, _ in pairs] else {})
 
 
 def _with_alternatives(unit: Evidence, mate: Evidence) -> Evidence:
-    places = {_place_of(place) for place in unit.places}
+    places = {place_of(place) for place in unit.places}
     more = tuple(
         replace(place, alternatives=(), grade=unit.grade)
         for place in mate.places
-        if _place_of(place) not in places
+        if place_of(place) not in places
     )
     return replace(unit, alternatives=unit.alternatives + more)
 
@@ -173,6 +188,6 @@ def _rewritten(item: Mapping[str, Any], before: Question, after: Question) -> di
         item["provenance"] = {
             key: value for key, value in after.provenance.items() if key not in beside or beside[key] != value
         }
-    if after.evidence != before.evidence and "evidence" in item:
-        item["evidence"] = [evidence_object(unit) for unit in after.evidence]
+    if (after.evidence, after.not_relevant) != (before.evidence, before.not_relevant):
+        item = {key: value for key, value in item.items() if key not in LABELS} | labels_object(after)
     return item

@@ -20,6 +20,7 @@ from harness.questions.importing import (
 )
 from harness.questions.importing.columns import expected, meanings, plain
 from harness.questions.importing.entry import asked_in
+from harness.questions.importing.grades import GradeError
 from harness.questions.importing.rows import (
     UNEXPECTED,
     NamedRows,
@@ -192,5 +193,7 @@ def _questions(rows: NamedRows) -> tuple[list[GivenQuestion], list[Refused]]:
         try:
             asked.append(asked_in(row, fields))
         except FieldError as error:
-            refused.append(Refused(row, str(error), given_id(fields)))
+            # A question with a judgement less is the same question; with less of its passages it is not.
+            question_id = "" if isinstance(error, GradeError) else given_id(fields)
+            refused.append(Refused(row, str(error), question_id))
     return asked, sorted(refused, key=lambda found: found.row.number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -16,13 +16,17 @@ from harness.cli.say import say, say_all, wrapped
 from harness.corpus.gather import summary
 from harness.errors import InputError, SettingError
 from harness.files.journal import Journal
+from harness.golden import State
 from harness.golden.file import read_chunks
+from harness.golden.judgements import lowest_relevant
 from harness.questions import golden_file
 from harness.questions.importing import (
     GivenQuestion,
     QuestionFile,
     Refused,
     grouped,
+    with_one_id,
+    without_quote,
     without_refused,
     write_rejected,
 )
@@ -31,6 +35,7 @@ from harness.questions.importing.merging import MergedSet, merge
 from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Source
 from harness.view.formats import counted
+from harness.view.terminal import other_names
 
 _WAIT_SECONDS = 60.0  # for another process that adds or generates
 _SHOWN = 5
@@ -41,7 +46,7 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     """Adds the questions of ``file``; ``corpus``: the words that name the documents, for the next command."""
     config = made.config
     golden = golden_file(made)
-    for key, allowed in (("format", FORMATS), ("source", get_args(Source))):
+    for key, allowed in (("format", FORMATS), ("source", get_args(Source)), ("quotes", ("optional",))):
         if config[key] is not None and config[key] not in allowed:
             raise SettingError(f"{key}={config[key]}: allowed are {', '.join(allowed)}.", key=key)
     given = read(file, qrels=_path(config.qrels), split=str(config.split), forced=config.format)
@@ -51,15 +56,18 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     say_all(f"{_INDENT}{line}" for line in summary(loaded.notes))
     chunks_file = _path(config.golden.chunks)
     chunks = read_chunks(chunks_file) if chunks_file else None
-    whole, refused = without_refused(_marked(given, file, config.source or "import"), given.refused)
-    located = find(grouped(whole), loaded.documents, chunks)
+    asked = _marked(given, file, config.source or "import")
+    unquoted = [] if config.quotes == "optional" else without_quote(asked)
+    whole, refused = without_refused(asked, [*given.refused, *unquoted])
+    groups = grouped(whole)
+    located = find(groups, loaded.documents, chunks, lowest_relevant(config.relevant_from, "relevant_from"))
     refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
     merged = _added(golden, located, loaded.documents, chunks)
     rejected = write_rejected(refused, given.layout, file, _path(config.rejected)) if refused else None
-    for line in _report(file, given, located, merged, refused, rejected):
+    for line in (*_read(file, given, groups, located), *_outcome(merged, refused, rejected)):
         say_all(wrapped(line, "", " " * 13))
     say_all(_closing(golden, merged, corpus))
-    return 0 if merged.added or merged.same else 1
+    return 0 if (merged.added or merged.same) and not located.is_mostly_lost else 1
 
 
 def _path(given: object) -> Path | None:
@@ -106,25 +114,38 @@ def _added(
     return merged
 
 
-def _report(
-    file: Path,
-    given: QuestionFile,
-    located: LocatedQuestions,
-    merged: MergedSet,
-    refused: Sequence[Refused],
-    rejected: Path | None,
+def _read(
+    file: Path, given: QuestionFile, groups: Sequence[Sequence[GivenQuestion]], located: LocatedQuestions
 ) -> Iterator[str]:
-    """What was recognised, how many rows came in and what became of them, with the first five refused."""
+    """What was recognised, how many rows came in, which questions and labels they hold."""
     yield f"file       {file.name}: {given.recognised}"
     yield f"rows       {given.rows:,}"
-    yield from (f"{_INDENT}{note}" for note in given.notes)
-    states = [
-        f"{located.states[s]:,} {s}" for s in ("VALID", "MOVED", "CHANGED", "LOST") if located.states[s]
-    ]
-    yield f"labels     {', '.join(states) or 'none'}"
-    yield from _examples("other names for documents", located.completed)
+    rows = [row for group in groups for row in group]
+    if len(groups) < len(rows):
+        yield f"{_INDENT}{counted(len(groups), 'question')} from {len(rows):,} rows"
+    yield from (f"{_INDENT}{note}" for note in (*given.notes, *with_one_id(groups)))
+    states = ", ".join(f"{located.states[s]:,} {s}" for s in get_args(State) if located.states[s])
+    yield f"labels     {states or 'none'}"
+    if located.is_mostly_lost:
+        yield "!! More than half of the labels were not found. Are these the documents of these questions?"
+    judged = sum(len(question.not_relevant) for question in located.questions)
+    if judged:
+        yield f"{_INDENT}{counted(judged, 'judgement says', 'judgements say')}: not relevant"
+    without = sum(not question.evidence for question in located.questions)
+    if without:
+        yield f"{_INDENT}{counted(without, 'question')} without evidence: kept in the set, not scored"
+    unquoted = sum(row.is_unquoted for row in rows)
+    if unquoted:
+        yield f"{_INDENT}{counted(unquoted, 'row')} without a quote: the whole document counts"
+    yield from (f"{_INDENT}{line}" for line in other_names(located.completed))
+
+
+def _outcome(merged: MergedSet, refused: Sequence[Refused], rejected: Path | None) -> Iterator[str]:
+    """What became of the rows, with the first five refused."""
     yield f"added      {counted(len(merged.added), 'question')}"
-    yield from _examples("ids taken by other questions", merged.renamed)
+    for taken, own in list(merged.renamed.items())[:1]:
+        more = f" and {len(merged.renamed) - 1:,} more" if len(merged.renamed) > 1 else ""
+        yield f"{_INDENT}ids taken by other questions: {taken} is {own}{more}"
     if merged.same:
         gained = f"; {merged.changed:,} were extended" if merged.changed else ""
         same = counted(merged.same, "question")
@@ -135,12 +156,6 @@ def _report(
         more = f"and {len(refused) - _SHOWN:,} more; " if len(refused) > _SHOWN else ""
         yield f"{_INDENT}{more}all of them, with reasons: {rejected}"
         yield f"{_INDENT}correct them there and add that file"
-
-
-def _examples(what: str, pairs: Mapping[str, str]) -> Iterator[str]:
-    for given, now in list(pairs.items())[:1]:
-        more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
-        yield f"{_INDENT}{what}: {given} is {now}{more}"
 
 
 def _closing(golden: Path, merged: MergedSet, corpus: Sequence[str]) -> list[str]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
-from harness.golden.beir import find_qrels, find_queries, judged_splits, read_qrels
-from harness.golden.jsonl import Faults, FieldError, identifier, read_objects, read_text
+from harness.golden.beir import find_qrels, find_queries, judged_splits
+from harness.golden.jsonl import Faults, FieldError, identifier, read_lines, read_objects, read_text
+from harness.golden.judgements import read_qrels
 from harness.questions.importing import GivenQuestion, GivenRow, QuestionFile, Refused
 from harness.questions.importing.columns import is_given, meanings
 from harness.records import Evidence
@@ -33,16 +34,24 @@ class Topic(NamedTuple):
 
 
 def given_of(topics: Mapping[str, Topic], qrels_file: Path, recognised: str) -> QuestionFile:
-    """The topics with relevant documents, which are their evidence.
+    """The topics with judgements. Topics without are counted in a note.
 
-    Topics without are counted in a note. Judgements for an unknown topic are refused.
+    Judgements for an unknown topic are refused, and lines of ``qrels_file`` that can't be read.
     """
-    qrels = read_qrels(qrels_file)
-    asked, refused, aside = [], [], 0
-    for number, topic_id in enumerate(dict.fromkeys([*topics, *qrels])):
-        evidence = tuple(Evidence(doc_id, grade=grade) for doc_id, grade in qrels.get(topic_id, {}).items())
+    faults = Faults(qrels_file)
+    qrels = read_qrels(qrels_file, faults)
+    if not qrels:
+        faults.raise_if_any()
+    lines = dict(read_lines(qrels_file)) if faults.found else {}
+    refused = [
+        Refused(GivenRow(len(qrels) + line, f"{qrels_file.name}, line {line}", lines[line]), said)
+        for line, said in faults.found
+    ]
+    asked = []
+    for number, topic_id in enumerate(dict.fromkeys([*filter(qrels.get, topics), *qrels])):
+        labels = tuple(Evidence(doc_id, grade=grade) for doc_id, grade in qrels[topic_id].items())
         topic = topics.get(topic_id)
-        places = [{"doc_id": place.doc_id, "grade": place.grade} for place in evidence]
+        places = [{"doc_id": place.doc_id, "grade": place.grade} for place in labels]
         item = {"question_id": topic_id, "question": topic.text if topic else None, "evidence": places}
         if topic is None:
             row = GivenRow(number, f'topic "{topic_id}"', item)
@@ -50,13 +59,12 @@ def given_of(topics: Mapping[str, Topic], qrels_file: Path, recognised: str) -> 
                 f"judged in {qrels_file.name}, but there is no topic with this id; add its text as question."
             )
             refused.append(Refused(row, reason, topic_id))
-        elif not evidence:
-            aside += 1
         else:
             row = GivenRow(number, f"line {topic.line}", {**topic.known, **item})
             provenance = {"metadata": dict(topic.known)} if topic.known else {}
-            asked.append(GivenQuestion((row,), topic_id, topic.text, evidence, (), (), None, provenance))
-    note = f"{aside:,} without a relevant document in {qrels_file.name}; not part of the set"
+            asked.append(GivenQuestion(row, topic_id, topic.text, labels, (), (), None, provenance))
+    aside = len(topics.keys() - qrels)
+    note = f"{aside:,} without a judgement in {qrels_file.name}; not part of the set"
     return QuestionFile(recognised, len(asked) + len(refused), asked, refused, None, (note,) * bool(aside))
 
 

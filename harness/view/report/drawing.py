@@ -1,11 +1,11 @@
-"""What the charts share: scales, ticks, frames, intervals, SVG elements with escaped texts, and files."""
+"""What the charts share: templates, scales, ticks, places of names, and intervals."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -15,22 +15,8 @@ from harness.verdict import Interval
 WIDTH = 400.0
 # An average letter of the charts' text takes so many units, and in bold.
 LETTER, BOLD = 6.1, 7.4
-# A file's chart is so many times as large as its units.
-_ZOOM = 2
-_MARGIN = 8.0
 # An interval in a row of a table.
 _ROW_WIDTH, _ROW_HEIGHT = 150.0, 20.0
-# Signs that XML can't hold.
-_NOT_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
-_STYLE = """
-text { fill: #555d68; font: 11.5px "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-.name { fill: #1b1f24; }
-.grid { stroke: #e3e4e0; }
-.axis { stroke: #c9cbc6; }
-.line { fill: none; stroke-width: 2.4; stroke-linejoin: round; }
-.thin { fill: none; stroke: #c9cbc6; }
-.dot { stroke: #ffffff; stroke-width: 1.5; }
-"""
 
 
 class Scale(NamedTuple):
@@ -71,54 +57,25 @@ def padded(values: Iterable[float], share: float = 0.06) -> tuple[float, float]:
     return low - room, high + room
 
 
-def picture(height: float, label: str, parts: Iterable[Markup], *, width: float = WIDTH) -> Markup:
-    """The SVG of a chart. ``label`` says to those who can't see it what it shows."""
-    return Markup(
-        '<svg class="chart" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}" xmlns="http://www.w3.org/2000/svg">{}</svg>'
-    ).format(width, height, label, Markup("").join(parts))
+@cache
+def environment() -> Any:
+    """The report's templates; whatever they write is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-
-def written(x: float, y: float, words: str, *, anchor: str = "start", css: str = "tick") -> Markup:
-    """A text at its place."""
-    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>').format(
-        x, y, anchor, css, words
+    made = Environment(
+        loader=PackageLoader("harness.view.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    made.globals["ticks"] = ticks
+    return made
 
 
-def rule(x1: float, y1: float, x2: float, y2: float, css: str = "grid") -> Markup:
-    """A straight line."""
-    return Markup('<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" class="{}"/>').format(
-        x1, y1, x2, y2, css
-    )
-
-
-def dot(x: float, y: float, radius: float, title: str, css: str = "dot") -> Markup:
-    """A point that says what it is when it is pointed at."""
-    return Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}" class="{}"><title>{}</title></circle>').format(
-        x, y, radius, css, title
-    )
-
-
-def bar(x: float, y: float, width: float, height: float) -> Markup:
-    """A box with round corners."""
-    return Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1.5" class="bar"/>').format(
-        x, y, width, height
-    )
-
-
-def frame(
-    across: Scale, up: Scale, left: float, right: float, marks: Iterable[tuple[float, str]], label: str
-) -> list[Markup]:
-    """Rules with their values, the axis at the foot with ``marks`` (value and text), and its ``label``."""
-    parts = []
-    for value in ticks(up.low, up.high):
-        parts += [
-            rule(left, up(value), right, up(value)),
-            written(left - 6, up(value) + 4, f"{value:g}", anchor="end"),
-        ]
-    parts.append(rule(left, up.start, right, up.start, "axis"))
-    parts += [written(across(x), up.start + 16, text, anchor="middle") for x, text in marks]
-    return [*parts, written((left + right) / 2, up.start + 33, label, anchor="middle", css="title")]
+def drawn(template: str, **parts: Any) -> Markup:
+    """A chart; ``said`` among its parts says to those who can't see it what it shows."""
+    return Markup(environment().get_template(template).render(parts).strip())  # noqa: S704 - escaped there
 
 
 def apart(places: Sequence[float], step: float, low: float, high: float) -> list[float]:
@@ -161,30 +118,8 @@ def _values(interval: Interval) -> Iterable[float]:
 def _row(interval: Interval, scale: Scale, *, zero: bool) -> Markup:
     if not math.isfinite(interval.value):
         return Markup("")
-    middle = _ROW_HEIGHT / 2
-    parts = [rule(scale(0.0), 0, scale(0.0), _ROW_HEIGHT, "zero")] if zero else []
     title = f"{interval.value:.3f}"
     if interval.lo is not None and interval.hi is not None:
-        parts.append(rule(scale(interval.lo), middle, scale(interval.hi), middle, "whisker"))
         title += f" ({interval.lo:.3f} to {interval.hi:.3f})"
-    parts.append(dot(scale(interval.value), middle, 4.5, title))
-    return picture(_ROW_HEIGHT, title.replace("-", "−"), parts, width=_ROW_WIDTH)
-
-
-def standalone(drawing: Markup, colors: Sequence[str]) -> str:
-    """The chart as a file of its own, on white; ``colors``: of the cells, ``#rrggbb``."""
-    head, _, body = str(drawing).partition(">")
-    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', head)
-    width, height = (int(size[i]) + 2 * _MARGIN for i in (1, 2)) if size else (0.0, 0.0)
-    cells = "".join(
-        f".c{i} .line, .c{i} .tie {{ stroke: {color}; }}\n.c{i} .dot {{ fill: {color}; }}\n"
-        for i, color in enumerate(colors)
-    )
-    box = f"{-_MARGIN:g} {-_MARGIN:g} {width:g} {height:g}"
-    head = re.sub(
-        r'viewBox="[^"]*"', f'width="{_ZOOM * width:g}" height="{_ZOOM * height:g}" viewBox="{box}"', head
-    )
-    paper = f'<rect x="{-_MARGIN:g}" y="{-_MARGIN:g}" width="{width:g}" height="{height:g}" fill="#ffffff"/>'
-    return _NOT_XML.sub(
-        "\N{REPLACEMENT CHARACTER}", f"{head}>\n<style>{_STYLE}{cells}</style>\n{paper}\n{body}\n"
-    )
+    size = {"width": _ROW_WIDTH, "height": _ROW_HEIGHT}
+    return drawn("interval.svg.j2", interval=interval, scale=scale, zero=zero, title=title, **size)

@@ -13,12 +13,12 @@ from harness.decision.findings import ByWording
 from harness.results.finished import FinishedCell
 from harness.verdict import Interval
 from harness.verdict.effects import Effect
-from harness.view.formats import figure, point_limits, points
+from harness.view.formats import figure
 from harness.view.report.drawing import forest
 
 # So many lines of an axis are shown at once; the others are folded.
 SHOWN = 10
-_SHARED = {
+SHARED = {
     "low": "few words shared with the evidence",
     "middle": "some words shared",
     "high": "many words shared",
@@ -27,18 +27,13 @@ _SHARED = {
 
 
 class DifferenceLine(NamedTuple):
-    """A difference as it is written.
-
-    ``within``: the settings it holds for, empty for the mean over all. ``size``: of its pairs or questions.
-    """
+    """A difference; ``within``: the settings it holds for, empty for the mean over so many ``pairs``."""
 
     label: str
-    text: str
-    limits: str
-    size: int
-    is_clear: bool
-    within: str = ""
-    picture: Markup = Markup("")
+    within: str
+    interval: Interval
+    pairs: int
+    picture: Markup
 
 
 class EffectGroup(NamedTuple):
@@ -46,15 +41,6 @@ class EffectGroup(NamedTuple):
 
     axis: str
     remark: str
-    lines: Sequence[DifferenceLine]
-
-
-class WordingComparison(NamedTuple):
-    """Two cells compared among questions worded alike. ``depends``: the sign differs by more than chance."""
-
-    first: str
-    second: str
-    depends: bool
     lines: Sequence[DifferenceLine]
 
 
@@ -89,24 +75,13 @@ def effect_groups(effects: Sequence[Effect]) -> list[EffectGroup]:
     found = [(effect.axis, *part) for effect in effects for part in _parts(effect)]
     pictures = forest([interval for _, _, _, interval, _ in found], zero=True)
     groups: dict[str, list[DifferenceLine]] = {}
-    for (axis, label, within, interval, pairs), drawing in zip(found, pictures, strict=True):
-        line = _line(label, interval, pairs)._replace(within=within, picture=drawing)
+    for (axis, label, within, interval, pairs), picture in zip(found, pictures, strict=True):
+        line = DifferenceLine(label, within, interval, pairs, picture)
         groups.setdefault(axis, []).append(line)
     return [
         EffectGroup(plain(axis), _remark([e for e in effects if e.axis == axis]), lines)
         for axis, lines in groups.items()
     ]
-
-
-def wordings(found: Sequence[ByWording]) -> list[WordingComparison]:
-    """Each comparison with its groups, few shared words first."""
-    order = list(_SHARED)
-    comparisons = []
-    for one in found:
-        groups = sorted(one.comparison.groups, key=lambda group: (*order, group.group).index(group.group))
-        lines = [_line(_SHARED.get(g.group, g.group), g.difference, g.questions) for g in groups]
-        comparisons.append(WordingComparison(one.first, one.second, one.comparison.changes_sign, lines))
-    return comparisons
 
 
 def depends(found: Sequence[ByWording]) -> list[str]:
@@ -134,11 +109,6 @@ def is_clear(interval: Interval) -> bool:
 def plain(axis: str) -> str:
     """A setting's name without the group it stands in."""
     return axis.lstrip("+").rpartition(".")[2]
-
-
-def _line(label: str, interval: Interval, size: int) -> DifferenceLine:
-    text, limits = points(interval.value, sign=True), point_limits(interval)
-    return DifferenceLine(label, text, limits, size, is_clear(interval))
 
 
 def _parts(effect: Effect) -> list[tuple[str, str, Interval, int]]:

@@ -1,43 +1,50 @@
-"""The report of a finished sweep as one HTML page, and its recall curves as SVG files."""
+"""The report of a finished sweep as one HTML page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
-from harness.files.atomic import write_text, writing
+from harness.files.atomic import writing
 from harness.results.finished import FinishedSweep
 from harness.results.scores import rechunks
+from harness.verdict import Status
 from harness.view.colors import cell_css
-from harness.view.formats import counted, short
-from harness.view.report.board import board, by_status
-from harness.view.report.drawing import standalone
-from harness.view.report.effects import SHOWN, depends, effect_groups, heat_maps, wordings
+from harness.view.formats import counted, figure, limits, point_limits, points, short
+from harness.view.report.board import board
+from harness.view.report.drawing import environment
+from harness.view.report.effects import (
+    SHARED,
+    SHOWN,
+    depends,
+    effect_groups,
+    heat_maps,
+    is_clear,
+    plain,
+)
 from harness.view.report.excerpts import hardest
 from harness.view.report.payload import payload
 from harness.view.report.plots import cost_points, left_grey, recall_lines, scatter
-from harness.view.report.questions import MEANING, causes, golden_set, remedies
+from harness.view.report.questions import MEANING, REMEDIES, causes, golden_set
 from harness.view.verdict_words import VerdictText, verdict_words
 
 _HERE = "harness.view.report"
-# Pattern of the metrics, file, what the number counts, title and a sentence on how to read it.
+# Pattern of the metrics, what the number counts, title and a sentence on how to read it.
 _CURVES = (
     (
         r"recall_at_(\d+)",
-        "recall_over_k.svg",
         "rows read (k)",
         "Recall over rows",
         "In the same number of rows, bigger chunks read more.",
     ),
     (
         r"recall_at_(\d+)_tokens",
-        "recall_over_tokens.svg",
         "tokens of context read",
         "Recall over tokens of context",
         "Here each configuration has read the same amount of text.",
@@ -73,24 +80,23 @@ def page(sweep: FinishedSweep, findings: Findings) -> str:
 def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
     """What the templates show, section by section."""
     metric, verdict = findings.metric, findings.verdict
-    bars, known = causes(sweep)
     return {
         "metric": short(metric),
         "words": _words(sweep, findings),
         "verdict": verdict,
-        "standings": by_status(verdict),
+        "statuses": get_args(Status),
+        "findings": findings,
         "places": {cell.name: i for i, cell in enumerate(sweep.cells)},
         "board": board(sweep, findings, same_chunks=not rechunks(sweep.cells)),
         "curves": _curves(sweep),
         "grids": heat_maps(sweep.cells, sweep.axes, metric),
         "costs": _costs(sweep, metric),
-        "bars": bars,
-        "causes": known,
+        "causes": causes(sweep),
         "meaning": MEANING,
-        "remedies": remedies(sweep, findings.helped),
+        "remedies": REMEDIES,
         "groups": effect_groups(findings.effects),
         "shown_effects": SHOWN,
-        "wordings": wordings(findings.wording),
+        "shared": SHARED,
         "golden": golden_set(sweep, verdict),
         "hardest": hardest(sweep),
     }
@@ -108,25 +114,6 @@ def write_page(sweep: FinishedSweep, findings: Findings, path: Path) -> Path:
     return path
 
 
-def write_charts(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Draws recall over k and over tokens, where there are two values or more, into ``folder``.
-
-    ``cells``: finished cells, best first, each with ``name``, ``color`` (``#rrggbb``) and ``metrics``.
-    Gives the paths.
-    """
-    metrics = {str(cell["name"]): cell["metrics"] for cell in cells}
-    paths = []
-    for pattern, name, label, _, _ in _CURVES:
-        grey = left_grey(metrics, pattern)
-        remark = f"; {counted(grey, 'cell')} in grey" if grey else ""
-        drawing = recall_lines(metrics, pattern, label + remark)
-        if drawing is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            paths.append(folder / name)
-            write_text(folder / name, standalone(drawing, [str(cell["color"]) for cell in cells]))
-    return paths
-
-
 def _words(sweep: FinishedSweep, findings: Findings) -> VerdictText:
     said = verdict_words(findings.verdict, sweep, primary=findings.metric)
     if findings.verdict is None and findings.reason:
@@ -136,22 +123,26 @@ def _words(sweep: FinishedSweep, findings: Findings) -> VerdictText:
 
 @cache
 def _template() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(
-        loader=PackageLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"whole": _whole, "counted": counted}
+    made = environment()
+    filters = (counted, figure, is_clear, limits, plain, point_limits, points)
+    made.filters |= {given.__name__: given for given in filters}
+    made.filters |= {"whole": _whole, "key": _key, "signed": _signed}
     return made.get_template("report.html.j2")
 
 
 def _whole(text: str) -> str:
     """Names of configurations stay on one line: no break at their middle dots."""
     return text.replace(" · ", "\u00a0·\u00a0")
+
+
+def _key(value: float) -> str:
+    """What a column is sorted by; empty where there is no value."""
+    return f"{value:.6f}" if math.isfinite(value) else ""
+
+
+def _signed(difference: float) -> str:
+    """A difference in points, without the unit."""
+    return points(difference, sign=True).split()[0]
 
 
 def _text(name: str) -> Markup:
@@ -162,7 +153,7 @@ def _text(name: str) -> Markup:
 def _curves(sweep: FinishedSweep) -> list[ReportChart]:
     metrics = {cell.name: cell.content["metrics"] for cell in sweep.cells}
     found = []
-    for pattern, _, label, title, note in _CURVES:
+    for pattern, label, title, note in _CURVES:
         drawing = recall_lines(metrics, pattern, label)
         if drawing is not None:
             grey = left_grey(metrics, pattern)

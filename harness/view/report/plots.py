@@ -16,14 +16,10 @@ from harness.view.report.drawing import (
     WIDTH,
     Scale,
     apart,
-    dot,
+    drawn,
     folded,
-    frame,
     padded,
-    picture,
-    rule,
     ticks,
-    written,
 )
 
 # Of more lines, the best and the worst keep colour and name; the others are thin and grey.
@@ -66,13 +62,24 @@ def recall_lines(cells: Mapping[str, Mapping[str, float]], pattern: str, label: 
     across = Scale(xs[0], xs[-1], _LEFT + 8, WIDTH - min(_ROOM, room) - 6, is_log=True)
     low, high = padded(y for line in lines for _, y in line.points)
     up = Scale(max(0.0, low), min(1.0, high), height - _BOTTOM, _TOP)
-    parts = frame(across, up, _LEFT, across.end + 6, [(x, f"{x:,}") for x in xs], label)
-    parts.append(written(_LEFT, 4, "↑ recall", css="title"))
-    parts += [_drawn(line, across, up, thin=True) for line in grey]
-    parts += [_drawn(line, across, up, thin=False) for line in reversed(named)]
-    parts += _ends(named, across.end, up)
-    said = f"Recall over {label} of {len(cells)} configurations."
-    return picture(height, said, parts, width=WIDTH + max(0.0, room - _ROOM))
+    ordered = sorted(named, key=lambda line: -line.points[-1][1])
+    ends = [up(line.points[-1][1]) for line in ordered]
+    places = apart(ends, _STEP * max(len(line.label) for line in named), up.end, up.start)
+    return drawn(
+        "recall.svg.j2",
+        width=WIDTH + max(0.0, room - _ROOM),
+        height=height,
+        said=f"Recall over {label} of {len(cells)} configurations.",
+        across=across,
+        up=up,
+        left=_LEFT,
+        marks=[(x, f"{x:,}") for x in xs],
+        label=label,
+        grey=grey,
+        named=named,
+        ends=list(zip(ordered, ends, places, strict=True)),
+        step=_STEP,
+    )
 
 
 def left_grey(cells: Mapping[str, Mapping[str, float]], pattern: str) -> int:
@@ -89,36 +96,6 @@ def _lines(cells: Mapping[str, Mapping[str, float]], pattern: str) -> list[Recal
         if len(points) > 1:
             found.setdefault(tuple(points), []).append(place)
     return [RecallLine(points, [names[i] for i in places], places[0]) for points, places in found.items()]
-
-
-def _drawn(line: RecallLine, across: Scale, up: Scale, *, thin: bool) -> Markup:
-    places = [(across(x), up(y)) for x, y in line.points]
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-    stroke = Markup('<path d="{}" class="{}"><title>{}</title></path>').format(
-        path, "thin" if thin else "line", ", ".join(line.names)
-    )
-    if thin:
-        return stroke
-    dots = [
-        dot(x, y, 3.2, f"{', '.join(line.names)}: {value:.3f} at {at:,}")
-        for (x, y), (at, value) in zip(places, line.points, strict=True)
-    ]
-    return Markup('<g class="c{}">{}{}</g>').format(line.place, stroke, Markup("").join(dots))
-
-
-def _ends(lines: Sequence[RecallLine], end: float, up: Scale) -> list[Markup]:
-    """The names beside the ends of their lines, pushed apart, each tied to its end."""
-    ordered = sorted(lines, key=lambda line: -line.points[-1][1])
-    most = max(len(line.label) for line in ordered)
-    ends = [up(line.points[-1][1]) for line in ordered]
-    places = apart(ends, _STEP * most, up.end, up.start)
-    parts = []
-    for line, at, place in zip(ordered, ends, places, strict=True):
-        tie = rule(end + 4, at, end + 12, place, "tie")
-        first = place + 4 - _STEP * (len(line.label) - 1) / 2
-        texts = [written(end + 15, first + _STEP * i, part, css="name") for i, part in enumerate(line.label)]
-        parts.append(Markup('<g class="c{}">{}{}</g>').format(line.place, tie, Markup("").join(texts)))
-    return parts
 
 
 class CostPoint(NamedTuple):
@@ -156,26 +133,27 @@ def scatter(found: Sequence[CostPoint], cost: str, quality: str) -> Markup | Non
     up = Scale(low, high, _HEIGHT - _BOTTOM, 2 * _TOP)
     best = front(found)
     marks = [(v, f"{v:,g}" if v < 1e6 else f"{v:,.0f}") for v in ticks(across.low, across.high, 3)]
-    parts = frame(across, up, left, right, marks, f"{cost} →")
-    # The front as stairs: what a given cost can buy.
-    path = f"M{across(best[0].cost)} {up(best[0].quality)}"
-    path += "".join(f"H{across(point.cost)}V{up(point.quality)}" for point in best[1:])
-    parts += [
-        written(left, 9, f"↑ {quality}", css="title"),
-        Markup('<path d="{}H{}" class="front"/>').format(path, right),
-    ]
-    for point in sorted(found, key=lambda p: p in best):
-        title = f"{point.name}: {quality} {point.quality:.3f}, {cost} {point.cost:,.4g}"
-        size, css = (5.5, "dot") if point in best else (4.5, "dot faded")
-        mark = dot(across(point.cost), up(point.quality), size, title, css)
-        parts.append(Markup('<g class="c{}">{}</g>').format(point.place, mark))
-    parts += _front_names(best, across, up)
-    return picture(_HEIGHT, f"{quality} against {cost} of {len(found)} configurations.", parts, width=_NARROW)
+    return drawn(
+        "scatter.svg.j2",
+        width=_NARROW,
+        height=_HEIGHT,
+        said=f"{quality} against {cost} of {len(found)} configurations.",
+        across=across,
+        up=up,
+        left=left,
+        right=right,
+        marks=marks,
+        cost=cost,
+        quality=quality,
+        best=best,
+        points=sorted(found, key=lambda p: p in best),
+        names=_front_names(best, across, up),
+    )
 
 
-def _front_names(best: Sequence[CostPoint], across: Scale, up: Scale) -> list[Markup]:
+def _front_names(best: Sequence[CostPoint], across: Scale, up: Scale) -> list[tuple[float, float, str]]:
     """Names of the front above their points, the best first; one that would run into another is left out."""
-    parts: list[Markup] = []
+    names: list[tuple[float, float, str]] = []
     boxes: list[tuple[float, float, float]] = []
     for point in sorted(best, key=lambda p: -p.quality):
         half, y = LETTER * len(point.name) / 2, up(point.quality) - 10
@@ -183,5 +161,5 @@ def _front_names(best: Sequence[CostPoint], across: Scale, up: Scale) -> list[Ma
         if any(abs(x - a) < half + other and abs(y - b) < _GAP for a, b, other in boxes):
             continue
         boxes.append((x, y, half))
-        parts.append(written(x, y, point.name, anchor="middle", css="name plain"))
-    return parts
+        names.append((x, y, point.name))
+    return names

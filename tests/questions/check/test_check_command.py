@@ -148,6 +148,32 @@ def test_copies_are_accepted(kitchen):
     assert "Nothing to accept" in check(kitchen, "accept=true").stdout
 
 
+def test_judgements_outlive_a_rewrite(kitchen):
+    """What is not relevant, and a repeat, stand before the evidence that moved: each entry keeps its place."""
+    items = golden_lines(kitchen)
+    apart = [
+        {"doc_id": "cocoa.txt", "grade": 0},
+        *items["filter"]["evidence"] * 2,
+        {"doc_id": "mate.md", "grade": -0.5},
+    ]
+    items["green"]["evidence"] = [*apart[::3], *items["green"]["evidence"]]
+    items["filter"]["evidence"] = apart[:3]
+    items["black"]["not_relevant"] = [{"doc_id": "mate.md"}]
+    items["none"] = {"question_id": "none", "question": "Is there a dog?", "evidence": []}
+    kitchen.golden.write_text("".join(json.dumps(item) + "\n" for item in items.values()))
+    edit(kitchen)
+    done = check(kitchen, "accept=true")
+    after = golden_lines(kitchen)
+
+    assert "2 re-anchored, 1 reworded, 1 marked as lost" in done.stdout.replace("\n", " ")
+    assert after["green"]["evidence"][:2] == apart[::3]
+    assert after["green"]["evidence"][2]["start"] == items["green"]["evidence"][2]["start"] + 60
+    assert after["filter"]["evidence"][0] == apart[0]
+    assert "seventy grams" in after["filter"]["evidence"][1]["quote"]
+    assert after["black"]["not_relevant"] == [{"doc_id": "mate.md"}]
+    assert after["none"] == items["none"]
+
+
 def test_ids_outlive_a_rewrite(kitchen):
     """Lines without an id have the number of their line for one; blank lines may go, the ids stay."""
     lines = [json.loads(line) for line in kitchen.golden.read_text().splitlines()]
@@ -179,7 +205,6 @@ def test_a_set_for_another_corpus(kitchen):
         (["report.md"], "unexpected argument 'report.md'"),
         (["-m", "chunk=128,256"], "unexpected argument '-m'"),
         (["accept=1"], "accept is 1; it must be true or false"),
-        (["cells=1"], "cells is 1; it must be a whole number of configurations to compare"),
         (["chunk=128,x"], "chunk=128,x: give whole numbers"),
         (["retriever=dense"], "remove retriever="),
         (["acept=true"], "Did you mean accept"),

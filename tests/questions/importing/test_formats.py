@@ -185,15 +185,16 @@ QRELS = {
 @pytest.mark.parametrize("topics", TOPICS)
 @pytest.mark.parametrize("qrels", QRELS)
 def test_topics_with_their_judgements(tmp_path, topics, qrels):
-    """Grades are kept, a grade of 0 is no evidence, unjudged topics are counted, judgements of no topic are refused."""
+    """Grades are kept, a grade of 0 is a judgement against, unjudged topics are counted, judgements of no topic are refused."""
     path, judged = write(tmp_path, "topics.txt", TOPICS[topics]), write(tmp_path, "qrels.txt", QRELS[qrels])
     (question,), refused = taken(path, qrels=judged)
 
     assert (question.question_id, question.text) == ("7", "How long? & why")
     assert [(unit.doc_id, unit.grade, unit.start) for unit in question.evidence] == [("coffee.md", 2, None)]
+    assert [(place.doc_id, place.grade) for place in question.not_relevant] == [("guides/tea.md", 0)]
     assert ("desc" in str(question.provenance)) == (topics == "sgml")
     assert list(refused) == ['topic "9"']
-    assert read(path, qrels=judged).notes[0].startswith("1 without a relevant document")
+    assert read(path, qrels=judged).notes[0].startswith("1 without a judgement")
 
 
 def test_a_beir_folder(tmp_path):
@@ -243,15 +244,19 @@ def test_rows_with_one_id_are_one_question(tmp_path):
     assert places(question) == [GREEN, GRAMS]
     assert nothing == []
     assert list(refused) == ["line 1", "line 2"]
-    assert all(reason.startswith("LOST") for reason in refused.values())
+    assert refused["line 1"] == "belongs to the question of line 2, which can't be used."
+    assert refused["line 2"].startswith("LOST")
     assert "line 2 can't be used" in malformed["line 1"]
 
 
-def test_same_text_without_ids_stays_two_questions(tmp_path):
-    """Text is no key: two people may ask the same and mean different places."""
-    table = "question,quote\nHow long?,two minutes\nHow long?,four minutes\n"
+def test_same_text_without_ids_is_one_question(tmp_path):
+    """Each question counts once, however many rows its evidence takes; ids say where that is not meant."""
+    rows = ["How long?,two minutes", "How  long?,four minutes"]
+    (one,), _ = taken(write(tmp_path, "q.csv", "question,quote\n" + "\n".join(rows)))
+    two, _ = taken(write(tmp_path, "i.csv", f"id,question,quote\na,{rows[0]}\nb,{rows[1]}\n"))
 
-    assert len(taken(write(tmp_path, "q.csv", table))[0]) == 2
+    assert [unit.quote for unit in one.evidence] == ["two minutes", "four minutes"]
+    assert [question.question_id for question in two] == ["a", "b"]
 
 
 def test_an_ambiguous_quote_is_listed_with_its_places_and_a_chunk_is_not_ambiguous(tmp_path):
@@ -304,7 +309,7 @@ def test_topics_without_judgements(tmp_path):
     ["[1, 2]", "{broken", '{"question": 3, "quote": "x"}', '{"question": "", "quote": "x"}', '{"question": "How?"}', '"text"',
      '{"question": "How?", "evidence": {}}', '{"question": "How?", "spans": [[3]], "doc_id": "coffee.md"}',
      '{"question": "How?", "doc_id": "coffee.md", "start": "a", "end": 9}', '{"question": "How?", "gold_id": 7}',
-     '{"question": "How?", "evidence": [{"doc_id": "coffee.md", "grade": 0}]}', '{"question": ["a"], "quote": "x"}',
+     '{"question": "How?", "evidence": [{"doc_id": "coffee.md", "grade": NaN}]}', '{"question": ["a"], "quote": "x"}',
      '{"question": "How?", "context": [3]}', '{"question": "How?", "quote": [3]}', '{"qid": [1], "question": "How?", "doc_id": "coffee.md"}'],
 )  # fmt: skip
 def test_a_bad_line_costs_only_itself(tmp_path, line):
