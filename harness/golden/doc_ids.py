@@ -10,6 +10,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
+from harness.golden.omissions import in_parts
 from harness.golden.question_json import Draft
 from harness.records import Document, Evidence, Question
 from harness.text.spans import find_spans
@@ -92,7 +93,10 @@ def _stems_alike(one: str, other: str) -> bool:
 def questions_of(
     drafts: Sequence[Draft], chunks: Sequence[str] | None, documents: Sequence[Document]
 ) -> tuple[list[Question], dict[str, str]]:
-    """The questions with a label for each position, and the reasons for document ids of no document."""
+    """The questions with a label for each position, and the reasons for document ids of no document.
+
+    A quote with an omission becomes a label for each of its parts.
+    """
     positions = sorted({position for draft in drafts for position in draft.positions})
     no_documents = _numbers_as_ids(drafts, documents)
     if chunks is None:
@@ -100,11 +104,13 @@ def questions_of(
         no_documents |= unknown
     else:
         at = chunks_at(positions, chunks, documents)
+    parts = in_parts((label for draft in drafts for label in draft.evidence), documents)
     questions = [
         Question(
             draft.question_id,
             draft.text,
-            draft.evidence + tuple(at[position] for position in draft.positions),
+            tuple(part for label in draft.evidence for part in parts.get(label, (label,)))
+            + tuple(at[position] for position in draft.positions),
             draft.source,
             draft.provenance,
         )
@@ -147,8 +153,8 @@ def chunks_at(
 ) -> dict[int, Evidence]:
     """Position to the span of the chunk's text, its verbatim copies as alternatives.
 
-    White space at the chunk's ends is left aside, and what white space stands between its words does not
-    matter. A text that stands nowhere becomes a quote without a document.
+    White space at the chunk's ends is left aside; white space, typography and markup do not matter. A text
+    that stands nowhere becomes a quote without a document.
     """
     texts = {position: chunks[position].strip() for position in positions}
     places = find_spans(set(texts.values()), documents, _COPIES)

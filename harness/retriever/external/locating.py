@@ -1,7 +1,7 @@
 """Rows of an external retriever as spans of the documents: by id, by offsets, or by the text alone.
 
-White space does not count when texts are compared or looked for. What can't be found is said to be so, with
-the reason.
+White space, typography and markup do not count when texts are compared or looked for. What can't be found is
+said to be so, with the reason.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from harness.records import Document
 from harness.retriever import Row
+from harness.text.copied import bare
 from harness.text.spans import Span, find_spans, squeezed
 
 # "refunds.md:120-480", "refunds.md#120-480": a document's id with the offsets of a chunk.
@@ -70,19 +71,22 @@ def _by_text(texts_of: Mapping[int, dict[Row, str]], documents: Sequence[Documen
     found: dict[Row, Located] = {}
     elsewhere: dict[Row, tuple[int, str]] = {}
     for doc, texts in texts_of.items():
-        places = find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES) if doc >= 0 else {}
+        places = _found(texts.values(), [documents[doc]]) if doc >= 0 else {}
         for row, text in texts.items():
             if spans := places.get(text):
                 found[row] = _first([span._replace(document=doc) for span in spans], doc)
             else:
                 elsewhere[row] = doc, text
-    places = (
-        find_spans({text for _, text in elsewhere.values()}, documents, _OCCURRENCES) if elsewhere else {}
-    )
+    places = _found((text for _, text in elsewhere.values()), documents)
     for row, (doc, text) in elsewhere.items():
         spans = places[text]
         found[row] = _first(spans, doc) if spans else Located(doc, None, reason=_not_there(row, doc))
     return found
+
+
+def _found(texts: Iterable[str], documents: Sequence[Document]) -> dict[str, list[Span]]:
+    """A chunk may be cut anywhere, even within a word."""
+    return find_spans(set(texts), documents, _OCCURRENCES, cut_words=True)
 
 
 def _named(row: Row, index: Mapping[str, int]) -> tuple[int, int | None, int | None]:
@@ -107,10 +111,15 @@ def _at(
     if not 0 <= start < end <= len(whole):
         return None, f"the offsets {start} to {end} lie outside of a document of {len(whole):,} characters"
     if text is not None and text.strip():
-        there, given = squeezed(whole[start:end]), squeezed(text)
-        if not there or (there not in given and given not in there):
+        there = whole[start:end]
+        if not (_is_part(squeezed(there), squeezed(text)) or _is_part(bare(there), bare(text))):
             return None, "another text stands at its offsets"
     return Span(doc, start, end), ""
+
+
+def _is_part(there: str, given: str) -> bool:
+    """Whether one of the two texts is part of the other."""
+    return bool(there) and (there in given or given in there)
 
 
 def _first(spans: Sequence[Span], doc: int) -> Located:
