@@ -21,6 +21,7 @@ Form: TypeAlias = tuple[Callable[[str], Iterator[Edit]], ...]
 
 _SPACE = re.compile(r"\s(?:(?<! )\s*|\s+)")  # all but a single blank
 _DROPPED = regex.compile(r"[\p{Default_Ignorable_Code_Point}\u0640]")
+_DECOMPOSED = regex.compile(r"(?V1)[\p{NFC_QC=N}[\P{dt=None}--\p{dt=Canonical}]]")
 _CLUSTER = regex.compile(r"(?=.[\p{M}\u1160-\u11ff])\X", regex.DOTALL)
 _REPEATED = re.compile(r"\.\.\.\.+|---?|×")
 _TYPED = {
@@ -130,18 +131,17 @@ def _repeats(text: str) -> Iterator[Edit]:
 def _table() -> tuple[re.Pattern[str], Mapping[str, str]]:
     """Characters that are typed otherwise, with what is typed, and a pattern that finds them among others."""
     ranges = ((0x80, 0xD800), (0xE000, 0x10000), (0x1D400, 0x1D800), (0x2F800, 0x2FA20), (0xE0000, 0xE1000))
-    characters = (chr(code) for first, last in ranges for code in range(first, last))
-    table = {character: plain for character in characters if (plain := _plain(character)) != character}
+    characters = "".join(chr(code) for first, last in ranges for code in range(first, last))
+    table = {character: _plain(character) for character in _DECOMPOSED.findall(characters)}
+    table |= _TYPED | dict.fromkeys(_DROPPED.findall(characters), "")
     # All characters beyond U+FFFF, since a class searches them one by one.
     common = "".join(re.escape(character) for character in table if character < "\U00010000")
     return re.compile(f"[{common}\U00010000-\U0010ffff]"), table
 
 
 def _plain(character: str) -> str:
-    if character in _TYPED:
-        return _TYPED[character]
-    if _DROPPED.match(character):
-        return ""
+    if character in _TYPED or _DROPPED.match(character):
+        return _TYPED.get(character, "")
     kind, *codes = unicodedata.decomposition(character).split() or [""]
     if kind not in _COMPATIBLE:
         return unicodedata.normalize("NFC", character)
