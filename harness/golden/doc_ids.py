@@ -34,12 +34,13 @@ class Names:
     def no_document(self, doc_id: str) -> str:
         """A message that there is no document ``doc_id``, with a similar id when there is one."""
         if doc_id not in self._reasons:
-            near = self._near(doc_id)
+            near = self.near(doc_id)
             hint = f". Did you mean {shown_id(near)}?" if near else ""
             self._reasons[doc_id] = f"there is no document {shown_id(doc_id)}{hint}"
         return self._reasons[doc_id]
 
-    def _near(self, doc_id: str) -> str | None:
+    def near(self, doc_id: str) -> str | None:
+        """The id that ``doc_id`` may have been meant for."""
         same_name = self._by_last_part.get(_last_part(doc_id), [])
         if len(same_name) == 1:
             return same_name[0]

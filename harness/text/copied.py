@@ -107,6 +107,8 @@ FORMS = {
     "without Markdown or HTML": UNMARKED,
 }
 """The normal forms in which a text is looked for, the strictest first, each with what is said of it."""
+WAYS = ("as written", *FORMS, "with another beginning or end", "with an omission")
+"""All that is said of how quotes were found."""
 
 
 def bare(text: str) -> str:
@@ -117,11 +119,11 @@ def bare(text: str) -> str:
 def way_of(text: str, found: str) -> str:
     """In which way ``text`` was found as the characters ``found`` of a document, for messages."""
     if text == found:
-        return "as written"
+        return WAYS[0]
     for way, form in FORMS.items():
         if in_form(form, text).text.strip() == in_form(form, found).text.strip():
             return way
-    return "with another beginning or end"
+    return WAYS[-2]
 
 
 class Sought(NamedTuple):

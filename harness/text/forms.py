@@ -9,8 +9,8 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import regex  # type: ignore[import-untyped] # it ships no types
@@ -21,7 +21,6 @@ Form: TypeAlias = tuple[Callable[[str], Iterator[Edit]], ...]
 
 _SPACE = re.compile(r"\s(?:(?<! )\s*|\s+)")  # all but a single blank
 _DROPPED = regex.compile(r"[\p{Default_Ignorable_Code_Point}\u0640]")
-_DECOMPOSED = regex.compile(r"(?V1)[\p{NFC_QC=N}[\P{dt=None}--\p{dt=Canonical}]]")
 _CLUSTER = regex.compile(r"(?=.[\p{M}\u1160-\u11ff])\X", regex.DOTALL)
 _REPEATED = re.compile(r"\.\.\.\.+|---?|×")
 _TYPED = {
@@ -32,6 +31,10 @@ _TYPED = {
     **dict.fromkeys("≤⩽", "<="),
     "≠": "!=",
 }
+_SPECIAL = regex.compile(
+    r"(?V1)[[^\x00-\x7f]&&[\p{Default_Ignorable_Code_Point}\u0640\p{NFC_QC=N}[\P{dt=None}--\p{dt=Canonical}]"
+    f"{''.join(_TYPED)}]]"
+)
 # Not those that would turn 10² into 102, or 1½ into 11/2.
 _COMPATIBLE = frozenset(
     f"<{kind}>"
@@ -100,17 +103,15 @@ def _spaces(text: str) -> Iterator[Edit]:
 
 
 def _characters(text: str) -> Iterator[Edit]:
-    pattern, table = _table()
-    found = pattern.finditer("" if text.isascii() else text)
-    return ((*match.span(), table[match[0]]) for match in found if match[0] in table)
+    found = _SPECIAL.finditer("" if text.isascii() else text)
+    return ((*match.span(), _plain(match[0])) for match in found)
 
 
 def _clusters(text: str) -> Iterator[Edit]:
-    _, table = _table()
     for match in _CLUSTER.finditer("" if unicodedata.is_normalized("NFC", text) else text):
         composed = unicodedata.normalize("NFC", match[0])
         if composed != match[0]:
-            yield *match.span(), "".join(table.get(character, character) for character in composed)
+            yield *match.span(), "".join(map(_plain, composed))
 
 
 def _repeats(text: str) -> Iterator[Edit]:
@@ -127,18 +128,7 @@ def _repeats(text: str) -> Iterator[Edit]:
             yield start, end, "-"
 
 
-@cache
-def _table() -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Characters that are typed otherwise, with what is typed, and a pattern that finds them among others."""
-    ranges = ((0x80, 0xD800), (0xE000, 0x10000), (0x1D400, 0x1D800), (0x2F800, 0x2FA20), (0xE0000, 0xE1000))
-    characters = "".join(chr(code) for first, last in ranges for code in range(first, last))
-    table = {character: _plain(character) for character in _DECOMPOSED.findall(characters)}
-    table |= _TYPED | dict.fromkeys(_DROPPED.findall(characters), "")
-    # All characters beyond U+FFFF, since a class searches them one by one.
-    common = "".join(re.escape(character) for character in table if character < "\U00010000")
-    return re.compile(f"[{common}\U00010000-\U0010ffff]"), table
-
-
+@lru_cache(10_000)
 def _plain(character: str) -> str:
     if character in _TYPED or _DROPPED.match(character):
         return _TYPED.get(character, "")

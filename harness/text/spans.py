@@ -61,7 +61,7 @@ def find_spans(
     closing stop and an omission at an end may be more or less; places where they are the same come first.
     There no word or number is cut at an end, unless ``cut_words``. Spans begin and end with what was matched.
     """
-    found = find_occurrences(texts, documents, limit)
+    found = find_occurrences(texts, documents, limit) if texts else {}
     for form in FORMS.values():
         missing = [text for text, spans in found.items() if not spans and text.strip()]
         if missing:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.golden import State
-from harness.golden.anchoring import check_units, reason_of
+from harness.golden.anchoring import Unit, check_units, reason_of
 from harness.golden.doc_ids import chunks_at, questions_of
 from harness.golden.file import read_drafts
 from harness.golden.question_json import Draft
 from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
+from harness.text.copied import WAYS, way_of
 
 _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")  # but not what follows the dot in "v1.2"
 
@@ -26,13 +27,15 @@ class LocatedQuestions(NamedTuple):
     """Questions with their evidence in the documents, and rows whose evidence was not found.
 
     ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
-    given and as they are.
+    given and as they are. ``ways``: how many quotes and texts of chunks were found in each way, for instance
+    ``with other typography``.
     """
 
     questions: list[Question]
     refused: list[Refused]
     states: Counter[State]
     completed: Mapping[str, str]
+    ways: Counter[str]
 
 
 def find(
@@ -41,8 +44,8 @@ def find(
     """Every question whose whole evidence stands in ``documents``; of any other, the reason.
 
     ``chunks`` is the list that gold ids count in, where there is one. A document named without its folder or
-    its extension is found if there is only one such. White space does not matter, nor do copies of a text
-    that was cut from a document.
+    its extension is found if there is only one such. White space, typography and markup do not matter, nor
+    do copies of a text that was cut from a document.
     """
     completed: dict[str, str] = {}
     beyond = {
@@ -57,7 +60,9 @@ def find(
     )
     questions, no_documents = questions_of(drafts, chunks, documents)
     checked = check_units([question.evidence for question in questions], documents, no_documents)
-    found = LocatedQuestions([], [], Counter(unit.state for units in checked for unit in units), completed)
+    found = LocatedQuestions(
+        [], [], Counter(unit.state for units in checked for unit in units), completed, Counter()
+    )
     for i, (question, units) in enumerate(zip(questions, checked, strict=True)):
         reason = reason_of(units)
         if i in beyond:
@@ -67,7 +72,21 @@ def find(
         else:
             evidence = _distinct([unit.evidence for unit in units if unit.evidence])
             found.questions.append(replace(question, evidence=evidence))
+            found.ways.update(_ways(asked[i], question.evidence, units))
     return found
+
+
+def _ways(asked: GivenQuestion, labels: Sequence[Evidence], units: Sequence[Unit]) -> Iterator[str]:
+    """How each quote of a question was found, and each text of a chunk."""
+    given, now = {place.quote for place in asked.evidence if place.quote}, {label.quote for label in labels}
+    yield from (WAYS[-1] for quote in given - now if quote)
+    pairs = [
+        (label.quote, unit.evidence)
+        for label, unit in zip(labels, units, strict=True)
+        if label.quote in given
+    ]
+    pairs += zip(asked.chunks, labels[len(labels) - len(asked.chunks) :], strict=True)
+    yield from (way_of(text.strip(), place.quote) for text, place in pairs if text and place and place.quote)
 
 
 def _drafts(

@@ -28,8 +28,10 @@ from harness.questions.importing import (
 )
 from harness.questions.importing.finding import LocatedQuestions, find, known_questions
 from harness.questions.importing.merging import MergedSet, merge
+from harness.questions.importing.proposing import with_proposals
 from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Source
+from harness.text.copied import WAYS
 from harness.view.formats import counted
 
 _WAIT_SECONDS = 60.0  # for another process that adds or generates
@@ -55,8 +57,9 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     located = find(grouped(whole), loaded.documents, chunks)
     refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
     merged = _added(golden, located, loaded.documents, chunks)
-    rejected = write_rejected(refused, given.layout, file, _path(config.rejected)) if refused else None
-    for line in _report(file, given, located, merged, refused, rejected):
+    proposed, layout = with_proposals(refused, whole, loaded.documents, given.layout)
+    rejected = write_rejected(proposed, layout, file, _path(config.rejected)) if refused else None
+    for line in _report(file, given, located, merged, refused, rejected, is_proposed=proposed != refused):
         say_all(wrapped(line, "", " " * 13))
     say_all(_closing(golden, merged, corpus))
     return 0 if merged.added or merged.same else 1
@@ -113,6 +116,8 @@ def _report(
     merged: MergedSet,
     refused: Sequence[Refused],
     rejected: Path | None,
+    *,
+    is_proposed: bool,
 ) -> Iterator[str]:
     """What was recognised, how many rows came in and what became of them, with the first five refused."""
     yield f"file       {file.name}: {given.recognised}"
@@ -122,6 +127,9 @@ def _report(
         f"{located.states[s]:,} {s}" for s in ("VALID", "MOVED", "CHANGED", "LOST") if located.states[s]
     ]
     yield f"labels     {', '.join(states) or 'none'}"
+    ways = [f"{located.ways[way]:,} {way}" for way in WAYS if located.ways[way]]
+    if set(located.ways) - {WAYS[0]}:
+        yield f"quotes     {', '.join(ways)}"
     yield from _examples("other names for documents", located.completed)
     yield f"added      {counted(len(merged.added), 'question')}"
     yield from _examples("ids taken by other questions", merged.renamed)
@@ -135,6 +143,9 @@ def _report(
         more = f"and {len(refused) - _SHOWN:,} more; " if len(refused) > _SHOWN else ""
         yield f"{_INDENT}{more}all of them, with reasons: {rejected}"
         yield f"{_INDENT}correct them there and add that file"
+        if is_proposed:
+            yield f"{_INDENT}to accept what is proposed there, rename proposed_quote to quote, and"
+            yield f"{_INDENT}proposed_doc_id to doc_id, in place of the old ones"
 
 
 def _examples(what: str, pairs: Mapping[str, str]) -> Iterator[str]:
