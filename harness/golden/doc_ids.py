@@ -158,7 +158,7 @@ def chunks_at(
     that stands nowhere becomes a quote without a document.
     """
     texts = {position: chunks[position].strip() for position in positions}
-    places = find_spans(set(texts.values()), documents, _COPIES)
+    places = find_spans(set(texts.values()), documents, _COPIES, is_chunk=True)
     spans: Mapping[str, list[Evidence]] = {
         text: [
             Evidence(documents[i].doc_id, start, end, documents[i].text[start:end]) for i, start, end in found

@@ -16,6 +16,9 @@ _LINE = re.compile(
     rf"[\r\n][ \t]*(?:(?:`{{3,}}|~{{3,}})[^`\r\n]*{_END}|[-=|:+*_][-=|:+*_ \t]*{_END}"
     r"|(?:>(?!=)[ \t]*|[-*+•‣◦▪–—][ \t]+|\[[ xX]\][ \t]+|#{1,6}[ \t]+)+)"
 )
+_NUMBER = re.compile(r"[\r\n][> \t]*\d{1,3}[.)](?=[ \t])")
+# A bullet or the like where line breaks were lost; but not a sign or an operator before a number.
+_BULLET = re.compile(r"[-*•‣◦▪–—#\[](?:(?<=\s\[)[ xX]\]|(?<=\s[^\[])#*)(?=\s+\D)")
 _CLOSING = re.compile(rf"(?:##*|{{#[\w-]+}})[ \t]*{_END}")
 _LINK = re.compile(
     r"\[([^\[\]]*)(?:\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)|\](\[[^\[\]\r\n]*\]))"
@@ -31,7 +34,7 @@ _BLOCK_TAG = (
 _MARK = re.compile(
     rf"<!--(?:[^-]|-(?!->))*-->|</?(?:({_BLOCK_TAG})|{_INLINE_TAG})"
     r"(?:\s+[\w:@.-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))?)*\s*/?>"
-    r"|&#?\w+;|\*\**|``*|~~|__*|\||\\(?=[!-/:-@\[-`{-~])",
+    r"|<((?:https?://|[\w.+-]+@)[^\s<>]+)>|&#?\w+;|\*\**|``*|~~|__*|\||\\(?=[!-/:-@\[-`{-~])",
     re.IGNORECASE,
 )
 # What people put around a quote, in the form TYPED: quotation marks, an omission, a full stop.
@@ -45,6 +48,14 @@ _SHORTEST_PART = 6  # size: less stands in too many places
 
 def _lines(text: str) -> Iterator[Edit]:
     return ((match.start(), match.end() - 1, "") for match in _LINE.finditer(f"\n{text}"))
+
+
+def _numbers(text: str) -> Iterator[Edit]:
+    return ((match.start(), match.end() - 1, "") for match in _NUMBER.finditer(f"\n{text}"))
+
+
+def _bullets(text: str) -> Iterator[Edit]:
+    return ((*match.span(), "") for match in _BULLET.finditer(text))
 
 
 def _closings(text: str) -> Iterator[Edit]:
@@ -72,10 +83,13 @@ def _marks(text: str) -> Iterator[Edit]:
         if run and run[-1][1] != match.start():
             yield from _droppable(text, run)
             run = []
-        mark = match[0]
+        mark, (start, end) = match[0], match.span()
+        if match[2]:
+            run += [(start, start + 1, ""), (end - 1, end, "")]
+            continue
         new = html.unescape(mark) if mark[0] == "&" else " " if mark == "|" or match[1] else ""
         if new != mark:
-            run.append((*match.span(), new))
+            run.append((start, end, new))
     yield from _droppable(text, run)
 
 
@@ -96,11 +110,13 @@ def _are_digits(before: str, after: str) -> bool:
     return before.isdigit() and after.isdigit()
 
 
-UNMARKED: Form = (_lines, _closings, _links, _links, _marks, *TYPED)
+UNMARKED: Form = (_lines, _closings, _bullets, _links, _links, _marks, *TYPED)
 """Links by their texts (an image may stand in one), entities decoded, no other signs; TYPED.
 
 Nothing is dropped between two digits, and no ``*`` or ``_`` within a word.
 """
+CLEANED: Form = (_numbers, *UNMARKED)
+"""As a loader leaves it that has rendered Markdown: also without the numbers of lists."""
 FORMS = {
     "with other white space": SPACED,
     "with other typography": TYPED,

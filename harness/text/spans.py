@@ -10,7 +10,7 @@ from ahocorasick_rs import AhoCorasick
 from rapidfuzz.distance import LCSseq
 
 from harness.records import Document
-from harness.text.copied import FORMS, Sought, sought_in
+from harness.text.copied import CLEANED, FORMS, Sought, sought_in
 from harness.text.encodings import encodable
 from harness.text.forms import SPACED, Form, in_form
 from harness.text.words import is_whole, units
@@ -52,20 +52,23 @@ def find_occurrences(
 
 
 def find_spans(
-    texts: Collection[str], documents: Sequence[Document], limit: int, *, cut_words: bool = False
+    texts: Collection[str], documents: Sequence[Document], limit: int, *, is_chunk: bool = False
 ) -> dict[str, list[Span]]:
     """Every occurrence of every text, not more than ``limit`` each, in the strictest way that finds any.
 
     The ways: as it is written; with other white space; with other typography (``TYPED``); without Markdown
     and HTML (``UNMARKED``). In the last two the first word may have other capitals, and quotation marks, a
     closing stop and an omission at an end may be more or less; places where they are the same come first.
-    There no word or number is cut at an end, unless ``cut_words``. Spans begin and end with what was matched.
+    There no word or number is cut at an end. Spans begin and end with what was matched.
+
+    ``is_chunk``: the texts are chunks from an index or a test set. They may be cut anywhere, and are looked
+    for in one form more (``CLEANED``).
     """
     found = find_occurrences(texts, documents, limit) if texts else {}
-    for form in FORMS.values():
+    for form in (*FORMS.values(), *[CLEANED] * is_chunk):
         missing = [text for text, spans in found.items() if not spans and text.strip()]
         if missing:
-            found |= _find_in_form(form, missing, documents, limit, cut_words=cut_words)
+            found |= _find_in_form(form, missing, documents, limit, is_chunk=is_chunk)
     return found
 
 
@@ -139,7 +142,7 @@ class _Finder:
 
 
 def _find_in_form(
-    form: Form, texts: Sequence[str], documents: Sequence[Document], limit: int, *, cut_words: bool
+    form: Form, texts: Sequence[str], documents: Sequence[Document], limit: int, *, is_chunk: bool
 ) -> dict[str, list[Span]]:
     """The occurrences in a normal form; those of the whole text before those of its core alone."""
     by_core: dict[str, list[tuple[str, Sought]]] = defaultdict(list)
@@ -157,7 +160,7 @@ def _find_in_form(
                 start, end = sought.around(normal.text, at)
                 is_same = normal.text[start:end] == "".join(sought)
                 spans = (whole if is_same else parts)[text]
-                if len(spans) < limit and (cut_words or form is SPACED or is_whole(normal.text, start, end)):
+                if len(spans) < limit and (is_chunk or form is SPACED or is_whole(normal.text, start, end)):
                     spans.append(Span(index, *normal.source(start, end)))
     return {text: whole[text] or parts[text] for text in texts}
 

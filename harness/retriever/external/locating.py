@@ -27,14 +27,15 @@ class Located(NamedTuple):
 
     ``doc``: the position of its document, -1 without one. ``span``: None where the text can't be found.
 
-    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``reason``: why there
-    is no span.
+    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``is_cleaned``: it has
+    another typography there, or markup. ``reason``: why there is no span.
     """
 
     doc: int
     span: Span | None
     is_ambiguous: bool = False
     reason: str = ""
+    is_cleaned: bool = False
 
 
 def key(row: Row) -> Row:
@@ -71,22 +72,23 @@ def _by_text(texts_of: Mapping[int, dict[Row, str]], documents: Sequence[Documen
     found: dict[Row, Located] = {}
     elsewhere: dict[Row, tuple[int, str]] = {}
     for doc, texts in texts_of.items():
-        places = _found(texts.values(), [documents[doc]]) if doc >= 0 else {}
+        places = (
+            find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES, is_chunk=True) if doc >= 0 else {}
+        )
         for row, text in texts.items():
             if spans := places.get(text):
-                found[row] = _first([span._replace(document=doc) for span in spans], doc)
+                found[row] = _first(text, [span._replace(document=doc) for span in spans], documents)
             else:
                 elsewhere[row] = doc, text
-    places = _found((text for _, text in elsewhere.values()), documents)
+    places = find_spans({text for _, text in elsewhere.values()}, documents, _OCCURRENCES, is_chunk=True)
     for row, (doc, text) in elsewhere.items():
         spans = places[text]
-        found[row] = _first(spans, doc) if spans else Located(doc, None, reason=_not_there(row, doc))
+        if spans:
+            first = _first(text, spans, documents)
+            found[row] = first._replace(doc=doc) if doc >= 0 else first
+        else:
+            found[row] = Located(doc, None, reason=_not_there(row, doc))
     return found
-
-
-def _found(texts: Iterable[str], documents: Sequence[Document]) -> dict[str, list[Span]]:
-    """A chunk may be cut anywhere, even within a word."""
-    return find_spans(set(texts), documents, _OCCURRENCES, cut_words=True)
 
 
 def _named(row: Row, index: Mapping[str, int]) -> tuple[int, int | None, int | None]:
@@ -122,8 +124,10 @@ def _is_part(there: str, given: str) -> bool:
     return bool(there) and (there in given or given in there)
 
 
-def _first(spans: Sequence[Span], doc: int) -> Located:
-    return Located(doc if doc >= 0 else spans[0].document, spans[0], is_ambiguous=len(spans) > 1)
+def _first(text: str, spans: Sequence[Span], documents: Sequence[Document]) -> Located:
+    doc, start, end = spans[0]
+    is_cleaned = squeezed(text) != squeezed(documents[doc].text[start:end])
+    return Located(doc, spans[0], is_ambiguous=len(spans) > 1, is_cleaned=is_cleaned)
 
 
 def _unknown(row: Row) -> str:
