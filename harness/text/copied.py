@@ -34,7 +34,7 @@ _BLOCK_TAG = (
 _MARK = re.compile(
     rf"<!--(?:[^-]|-(?!->))*-->|</?(?:({_BLOCK_TAG})|{_INLINE_TAG})"
     r"(?:\s+[\w:@.-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))?)*\s*/?>"
-    r"|<((?:https?://|[\w.+-]+@)[^\s<>]+)>|&#?\w+;|\*\**|``*|~~|__*|\||\\(?=[!-/:-@\[-`{-~])",
+    r"|<((?:https?://|[\w.+-]+@)[^\s<>]+)>|&#?\w+;|\*\**|``*|~~|__*|\||\\[!-/:-@\[-`{-~]",
     re.IGNORECASE,
 )
 # What people put around a quote, in the form TYPED: quotation marks, an omission, a full stop.
@@ -87,7 +87,8 @@ def _marks(text: str) -> Iterator[Edit]:
         if match[2]:
             run += [(start, start + 1, ""), (end - 1, end, "")]
             continue
-        new = html.unescape(mark) if mark[0] == "&" else " " if mark == "|" or match[1] else ""
+        new = " " if mark == "|" or match[1] else mark[1] if mark[0] == "\\" else ""
+        new = html.unescape(mark) if mark[0] == "&" else new
         if new != mark:
             run.append((start, end, new))
     yield from _droppable(text, run)
@@ -161,17 +162,15 @@ class Sought(NamedTuple):
         }
 
     def around(self, text: str, start: int) -> tuple[int, int]:
-        """The span of the core at ``start``, with as much before and after it as stands there."""
+        """The span of the core at ``start``, with what is before it and after it where that stands there.
+
+        Quotation marks around it count as a pair.
+        """
         end = start + len(self.core)
-        for mark in reversed(self.before):
-            if text[start - 1 : start] != mark:
-                break
-            start -= 1
-        for mark in self.after:
-            if text[end : end + 1] != mark:
-                break
-            end += 1
-        return start, end
+        has_before, has_after = text.endswith(self.before, 0, start), text.startswith(self.after, end)
+        if any(mark in self.before and mark in self.after for mark in "\"'"):
+            has_before = has_after = has_before and has_after
+        return start - has_before * len(self.before), end + has_after * len(self.after)
 
 
 def sought_in(text: str, form: Form) -> Sought:
