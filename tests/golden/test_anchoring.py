@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import InputError
 from harness.golden.anchoring import anchor
 from harness.golden.doc_ids import Names
+from harness.golden.omissions import in_parts
 from harness.records import Document, Evidence, Question
 
 REFUNDS = (
@@ -464,3 +465,42 @@ def test_one_lost_unit_in_every_question_is_another_matter():
         InputError, match=r"Every question has evidence that changed or is lost.*keep_lost=true"
     ):
         check([label(PAID), Evidence("x.md")], others=False)
+
+
+def test_a_quote_in_another_typography_is_valid():
+    """Case of ASCII typed for typeset text: the document's own characters become the quote."""
+    text = "x The ﬁrst “gold” plan for 20–30 € is in\u00adstalled. Die Ku\u0308ndigungsfrist. y"
+    document = Document("d.md", text)
+    quote = 'The first "gold" plan for 20-30 € is installed.'
+
+    labels = check(
+        [Evidence("d.md", 2, 50, quote), Evidence("d.md", quote="die Kündigungsfrist")], [document]
+    )
+
+    assert states(labels) == {"VALID": 2}
+    assert [found.quote for found in evidence_of(labels)] == [text[2:50], "Die Ku\u0308ndigungsfrist"]
+
+
+def test_an_omission_makes_two_pieces_of_evidence():
+    """In order and in one document; in two ways it is ambiguous, in none it stays as it is."""
+    text = (
+        "Hardware is excluded unless it arrived broken. Ask billing. Hardware is excluded unless it is old."
+    )
+    document = Document("d.md", text)
+    once = Evidence("d.md", quote="excluded unless it arrived … Ask billing")
+    twice = Evidence("", quote="Ask billing [...] is excluded unless")
+    several = Evidence("d.md", quote="Hardware is excluded ... is old")
+    turned = Evidence("d.md", quote="it is old. ... Ask billing.")
+
+    found = in_parts([once, twice, several, turned], [document])
+
+    assert [(part.start, part.end, part.quote) for part in found[once]] == [
+        (12, 38, "excluded unless it arrived"),
+        (47, 58, "Ask billing"),
+    ]
+    assert [part.start for part in found[twice]] == [47, 69]
+    assert [(part.start, part.quote) for part in found[several]] == [
+        (None, "Hardware is excluded"),
+        (None, "is old"),
+    ]
+    assert turned not in found

@@ -287,3 +287,21 @@ def test_offsets_survive_into_the_set(here):
     for line in lines(here.golden):
         place = line["evidence"][0]
         assert PAGES[place["doc_id"]][place["start"] : place["end"]] == place["quote"]
+
+
+def test_what_is_proposed_is_accepted_by_renaming(here, capsys):
+    """An edited quote comes back with the document's own words, which then are the label."""
+    edited = QUOTES[0].replace(QUOTES[0].split()[-1], "something")
+    table(here.root / "asked.csv", [edited])
+    refused = add.main(["asked.csv", *words(here)])
+    rejected = here.root / "asked.rejected.csv"
+    text = rejected.read_text(encoding="utf-8-sig")
+    again = add.main([rejected.name, *words(here)])
+    rejected.write_text(text.replace(",quote,proposed_quote,", ",old,quote,", 1), encoding="utf-8")
+    code = add.main([rejected.name, *words(here)])
+
+    assert text.splitlines()[0] == "question,quote,proposed_quote,proposed_doc_id,rejected_because"
+    assert (refused, again, code) == (1, 1, 0)
+    (line,) = lines(here.golden)
+    assert len(line["evidence"]) == 1
+    assert "rename proposed_quote to quote" in " ".join(capsys.readouterr().out.split())
