@@ -474,11 +474,11 @@ def test_a_quote_in_another_typography_is_valid():
     quote = 'The first "gold" plan for 20-30 € is installed.'
 
     labels = check(
-        [Evidence("d.md", 2, 50, quote), Evidence("d.md", quote="die Kündigungsfrist")], [document]
+        [Evidence("d.md", 2, 49, quote), Evidence("d.md", quote="die Kündigungsfrist")], [document]
     )
 
     assert states(labels) == {"VALID": 2}
-    assert [found.quote for found in evidence_of(labels)] == [text[2:50], "Die Ku\u0308ndigungsfrist"]
+    assert [found.quote for found in evidence_of(labels)] == [text[2:49], "Die Ku\u0308ndigungsfrist"]
 
 
 def test_an_omission_makes_two_pieces_of_evidence():
