@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from harness.errors import InputError
 from harness.golden import Labels
 from harness.golden.anchoring import anchor
-from harness.golden.doc_ids import questions_of
+from harness.golden.drafts import questions_of
 from harness.golden.jsonl import Faults, FieldError, encodable_json, read_lines, read_objects, read_text
 from harness.golden.judgements import lowest_relevant
 from harness.golden.question_json import Draft, draft_of

@@ -36,8 +36,8 @@ def place_all(
 
     A quote that does not stand where the label says is looked for in the same document, then (if it is not
     short) in all, and has MOVED if it stands there exactly once. A label without offsets is VALID there.
-    White space does not count: where the words of a quote stand with other white space, the document's own
-    characters become the quote. ``reasons`` are known for ids of no document.
+    White space, typography and markup do not count (see ``find_spans``): the document's own characters
+    become the quote. ``reasons`` are known for ids of no document.
     """
     by_id = {document.doc_id: document for document in documents}
     names = Names(by_id, reasons)
@@ -127,7 +127,7 @@ def _chosen(label: Evidence, spans: Sequence[Span], documents: Sequence[Document
         return Placed(
             "CHANGED", tuple(found), f"AMBIGUOUS: {_several(label, found)}{_wrong_id(label, names)}"
         )
-    is_as_told = label.start is None and label.doc_id in {"", found[0].doc_id}
+    is_as_told = label.start in {None, found[0].start} and label.doc_id in {"", found[0].doc_id}
     return Placed("VALID" if is_as_told else "MOVED", tuple(found))
 
 
@@ -154,32 +154,23 @@ def _missing(
     if label.quote in similar:
         document, near, _ = similar[label.quote or ""]
         doc_id = documents[document].doc_id
-        where = f"stands in {shown_id(doc_id)}, near {near:,}{_hint(doc_id)}{_wrong_id(label, names)}"
+        where = f"stands in {shown_id(doc_id)}, near {near:,}{_wrong_id(label, names)}"
         of = f" of {shown_id(label.doc_id)}" if label.doc_id not in {"", doc_id} else ""
         return Placed("CHANGED", (), f"CHANGED: only something like the quote {_cut(label)}{of} {where}")
     of = shown_id(label.doc_id) if label.doc_id else "no named document"
     reason = f"LOST: the quote {_cut(label)} of {of} stands in no document"
-    return _lost(label, reason, names)
+    return Placed("LOST", (), reason + _wrong_id(label, names))
 
 
 def _too_short(label: Evidence, names: Names) -> Placed:
     reason = f"LOST: the quote {_cut(label)} is not in {shown_id(label.doc_id)}"
-    return _lost(label, f"{reason}, and is too short to search for in other documents", names)
-
-
-def _lost(label: Evidence, reason: str, names: Names) -> Placed:
-    wrong_id = _wrong_id(label, names)
-    return Placed("LOST", (), reason + (wrong_id or _hint(label.doc_id)))
+    return Placed(
+        "LOST", (), f"{reason}, and is too short to search for in other documents{_wrong_id(label, names)}"
+    )
 
 
 def _wrong_id(label: Evidence, names: Names) -> str:
     return f"; {names.no_document(label.doc_id)}" if label.doc_id and label.doc_id not in names else ""
-
-
-def _hint(doc_id: str) -> str:
-    """What is easily forgotten about a document of this format."""
-    is_html = doc_id.lower().endswith((".html", ".htm"))
-    return "; a quote of .html is source text, with its tags and entities" if is_html else ""
 
 
 def _is_short(label: Evidence) -> bool:

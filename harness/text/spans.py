@@ -1,24 +1,23 @@
-"""Where texts stand in a corpus: as they are written, with other white space, or in nearly the same words."""
+"""Where texts stand in a corpus: as they are written, in a normal form, or in nearly the same words."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
 from ahocorasick_rs import AhoCorasick
 from rapidfuzz.distance import LCSseq
 
-from harness.records import Document, IntArray
+from harness.records import Document
+from harness.text.copied import CLEANED, FORMS, Sought, sought_in
 from harness.text.encodings import encodable
-from harness.text.words import units
+from harness.text.forms import SPACED, Form, in_form
+from harness.text.words import is_whole, units
 
 _HEAD = 64  # characters of each text that the automaton looks for
 _BLOCK = 1 << 18  # characters searched at once, so that matches take little memory
-_BLANKS = np.array([code for code in range(0x3001) if chr(code).isspace()], dtype=np.uint32)
-_GAP = re.compile(r"\s*")
+_ROOM = 256  # characters of white space and markup around a quote, at least
 _PIECES = 8
 _PIECE_CHARACTERS = (16, 8)  # the longer where the quote has room for three of them
 _COMMON = 5  # a piece with so many occurrences says nothing
@@ -44,33 +43,32 @@ def find_occurrences(
     texts (Aho and Corasick 1975), however many there are; what follows each is compared there.
     """
     found: dict[str, list[Span]] = {text: [] for text in texts}
-    by_head: dict[str, list[str]] = defaultdict(list)
-    for text in filter(None, found):
-        by_head[encodable(text[:_HEAD])].append(text)
-    if by_head:
-        automaton, candidates = AhoCorasick(list(by_head)), list(by_head.values())
-        for index, document in enumerate(documents):
-            for head, start in _matches(automaton, document.text):
-                for text in candidates[head]:
-                    # In heads U+FFFD stands for each lone surrogate; here the text itself is compared.
-                    if len(found[text]) < limit and document.text.startswith(text, start):
-                        found[text].append(Span(index, start, start + len(text)))
+    finder = _Finder(found)
+    for index, document in enumerate(documents):
+        for text, start in finder.hits(document.text):
+            if len(found[text]) < limit:
+                found[text].append(Span(index, start, start + len(text)))
     return found
 
 
-def find_spans(texts: Collection[str], documents: Sequence[Document], limit: int) -> dict[str, list[Span]]:
-    """Every occurrence of every text as it is written; of a text without any, every occurrence of its words.
+def find_spans(
+    texts: Collection[str], documents: Sequence[Document], limit: int, *, is_chunk: bool = False
+) -> dict[str, list[Span]]:
+    """Every occurrence of every text, not more than ``limit`` each, in the strictest way that finds any.
 
-    The words stand there in the same order, with white space of any kind and length between them, and the
-    span begins with the first word and ends with the last. Not more than ``limit`` spans each.
+    The ways: as it is written; with other white space; with other typography (``TYPED``); without Markdown
+    and HTML (``UNMARKED``). In the last two the first word may have other capitals, and quotation marks, a
+    closing stop and an omission at an end may be more or less; places where they are the same come first.
+    There no word or number is cut at an end. Spans begin and end with what was matched.
+
+    ``is_chunk``: the texts are chunks from an index or a test set. They may be cut anywhere, and are looked
+    for in one form more (``CLEANED``).
     """
-    found = find_occurrences(texts, documents, limit)
-    words = {text: squeezed(text) for text, spans in found.items() if not spans}
-    if words:
-        plain = (Document(document.doc_id, squeezed(document.text)) for document in documents)
-        hits = find_occurrences(set(words.values()), plain, limit)
-        original = _unsqueezed({span for spans in hits.values() for span in spans}, documents)
-        found |= {text: [original[span] for span in hits[words[text]]] for text in words}
+    found = find_occurrences(texts, documents, limit) if texts else {}
+    for form in (*FORMS.values(), *[CLEANED] * is_chunk):
+        missing = [text for text, spans in found.items() if not spans and text.strip()]
+        if missing:
+            found |= _find_in_form(form, missing, documents, limit, is_chunk=is_chunk)
     return found
 
 
@@ -105,47 +103,66 @@ def span_at(quote: str, text: str, start: int) -> tuple[int, int] | None:
     """The span of ``quote`` if it stands at ``start``, word for word if not character for character."""
     if text.startswith(quote, start):
         return start, start + len(quote)
-    begin = end = _behind_gap(text, start)
-    for position, word in enumerate(quote.split()):
-        at = _behind_gap(text, end)
-        if (position and at == end) or not text.startswith(word, at):
-            return None
-        end = at + len(word)
-    return begin, end
+    window = text[start : start + 3 * len(quote) + _ROOM]
+    for form in FORMS.values():
+        sought, normal = in_form(form, quote).text.strip(), in_form(form, window)
+        there = normal.text.lstrip()
+        first = len(normal.text) - len(there)
+        last = first + len(sought)
+        around = text[max(0, start - 2) : start]
+        if (
+            sought
+            and there.startswith(sought)
+            and (form is SPACED or is_whole(around + there, len(around), len(around) + len(sought)))
+        ):
+            begin, end = normal.source(first, last)
+            return start + begin, start + end
+    return None
 
 
-def _matches(automaton: AhoCorasick, text: str) -> Iterator[tuple[int, int]]:
-    """Which heads stand in ``text`` and where, block by block."""
-    for first in range(0, len(text), _BLOCK):
-        block = encodable(text[first : first + _BLOCK + _HEAD - 1])
-        for head, start, _ in automaton.find_matches_as_indexes(block, overlapping=True):
-            if start < _BLOCK:
-                yield head, first + start
+class _Finder:
+    """Looks for many texts at once in one text after another."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        by_head: dict[str, list[str]] = defaultdict(list)
+        for text in filter(None, texts):
+            by_head[encodable(text[:_HEAD])].append(text)
+        self._candidates = list(by_head.values())
+        self._automaton = AhoCorasick(list(by_head))
+
+    def hits(self, text: str) -> Iterator[tuple[str, int]]:
+        """Which texts stand in ``text`` and where, block by block."""
+        for first in range(0, len(text), _BLOCK):
+            block = encodable(text[first : first + _BLOCK + _HEAD - 1])
+            for head, start, _ in self._automaton.find_matches_as_indexes(block, overlapping=True):
+                for sought in self._candidates[head] if start < _BLOCK else ():
+                    # In heads U+FFFD stands for each lone surrogate; here the text itself is compared.
+                    if text.startswith(sought, first + start):
+                        yield sought, first + start
 
 
-def _behind_gap(text: str, start: int) -> int:
-    gap = _GAP.match(text, start)
-    return gap.end() if gap else start
-
-
-def _unsqueezed(spans: Collection[Span], documents: Sequence[Document]) -> dict[Span, Span]:
-    """Spans of squeezed documents as spans of the documents themselves; each document is mapped once."""
-    by_document: dict[int, list[Span]] = defaultdict(list)
-    for span in spans:
-        by_document[span.document].append(span)
-    original = {}
-    for index, found in by_document.items():
-        offsets = _offsets(documents[index].text)
-        for span in found:
-            original[span] = Span(index, int(offsets[span.start]), int(offsets[span.end - 1]) + 1)
-    return original
-
-
-def _offsets(text: str) -> IntArray:
-    """Entry ``i`` is the offset in ``text`` of character ``i`` of the squeezed text."""
-    is_blank = np.isin(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4"), _BLANKS)
-    after_blank = np.concatenate(([True], is_blank[:-1]))
-    return np.flatnonzero(~(is_blank & after_blank)).astype(np.int64)
+def _find_in_form(
+    form: Form, texts: Sequence[str], documents: Sequence[Document], limit: int, *, is_chunk: bool
+) -> dict[str, list[Span]]:
+    """The occurrences in a normal form; those of the whole text before those of its core alone."""
+    by_core: dict[str, list[tuple[str, Sought]]] = defaultdict(list)
+    for text in texts:
+        sought = sought_in(text, form)
+        for core in sought.cores if form is not SPACED else {sought.core}:
+            by_core[core].append((text, sought))
+    finder = _Finder(by_core)
+    whole: dict[str, list[Span]] = {text: [] for text in texts}
+    parts: dict[str, list[Span]] = {text: [] for text in texts}
+    for index, document in enumerate(documents):
+        normal = in_form(form, document.text)
+        for core, at in finder.hits(normal.text):
+            for text, sought in by_core[core]:
+                start, end = sought.around(normal.text, at)
+                is_same = normal.text[start:end] == "".join(sought)
+                spans = (whole if is_same else parts)[text]
+                if len(spans) < limit and (is_chunk or form is SPACED or is_whole(normal.text, start, end)):
+                    spans.append(Span(index, *normal.source(start, end)))
+    return {text: whole[text] or parts[text] for text in texts}
 
 
 def _pieces(quote: str) -> dict[str, int]:

@@ -111,6 +111,11 @@ def is_unspaced(unit: str) -> bool:
     return _IS_UNSPACED.match(unit) is not None
 
 
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Whether the span cuts no word, no number and no character with its marks at either end."""
+    return not any(_is_joined(text[max(0, at - 2) : at], text[at : at + 2]) for at in (start, end))
+
+
 def size(text: str) -> int:
     """Characters, those of scripts without blanks counted twice: texts of one size say about as much."""
     return len(text) if text.isascii() else len(text) + len(_IS_UNSPACED.findall(text))
@@ -140,6 +145,20 @@ def stop_words(language: str) -> frozenset[str]:
     from bm25s import stopwords
 
     return frozenset(getattr(stopwords, f"STOPWORDS_{language.upper()}", ()))
+
+
+def _is_joined(before: str, after: str) -> bool:
+    if not before or not after or unicodedata.category(after[0])[0] == "M":
+        return bool(before and after)
+    left, right = before[-1], after[0]
+    if _is_letter(left) and _is_letter(right):
+        return not (is_unspaced(left) or is_unspaced(right))
+    is_in_number = left in ".,:" and before[:-1].isdigit() and right.isdigit()
+    return is_in_number or (left.isdigit() and right in ".,:" and after[1:].isdigit())
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
 
 
 def _share(asked: set[str], told: set[str]) -> float:

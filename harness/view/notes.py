@@ -24,6 +24,7 @@ _NOTABLE_LOSS = 0.99
 _PROBLEMS = {
     "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
     "unmapped_rows": "{n} of {rows} rows are in no document and count as not relevant ({example})",
+    "cleaned_rows": "{n} of {rows} rows were found in spite of typography, Markdown or HTML ({example})",
     "ambiguous_rows": "{n} rows have a text that stands in several places; the first was taken ({example})",
     "duplicate_rows": "{n} rows came back twice in one answer ({example})",
     "malformed_rows": "{n} rows have a field of a wrong type ({example})",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import InputError
 from harness.golden.anchoring import anchor
 from harness.golden.doc_ids import Names
+from harness.golden.omissions import in_parts
 from harness.records import Document, Evidence, Question
 
 REFUNDS = (
@@ -73,6 +75,11 @@ def by_words(quote, text):
     return [match.span() for match in re.finditer(pattern, text)]
 
 
+def letters(text):
+    """Its letters and digits alone, which no typography and no markup changes."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFC", text)))
+
+
 INSERTED = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40) | st.text(
     " \n\r\t\u3000", min_size=1
 )
@@ -91,9 +98,11 @@ def test_text_put_in_anywhere_moves_labels_or_changes_those_it_cuts(at, new):
             assert (found.start, found.end) == places[0]
             assert edited.text[found.start : found.end] == found.quote
             assert set(states(labels)) <= {"VALID", "MOVED"}
-        else:
+        elif "q" in labels.left_out:
             assert set(states(labels)) <= {"CHANGED", "LOST"}
-            assert "q" in labels.left_out
+        else:
+            (found,) = evidence_of(labels)
+            assert letters(found.quote) == letters(given_.quote)
 
 
 @settings(derandomize=True, max_examples=60)
@@ -429,17 +438,20 @@ def test_many_wrong_names_cost_little():
     assert said[-1] == f"there is no document {ids[999][:-3]}x.md. Did you mean {ids[999]}?"
 
 
-@pytest.mark.parametrize("doc_id", ["page.html", "old/PAGE.HTM"])
-def test_a_quote_as_the_browser_shows_it_is_hinted_at(doc_id):
-    """HTML is read as it is; who copied the quote from a browser is told so."""
-    document = Document(doc_id, "<p>Fish &amp; chips&nbsp;<b>cost</b> twelve&nbsp;euros</p>")
+def test_a_quote_as_the_browser_shows_it_is_found():
+    """HTML is read as it is; the label gets the source text, from the first word to the last."""
+    document = Document("page.html", "<p>Fish &amp; chips&nbsp;<b>cost</b> twelve&nbsp;euros</p>")
 
     labels = check(
-        [Evidence(doc_id, quote="Fish & chips cost twelve euros"), Evidence(doc_id, quote="chips cost")],
+        [Evidence("page.html", quote="Fish & chips cost twelve euros"), Evidence("", quote="chips cost")],
         [document],
     )
 
-    assert labels.left_out["q"].count("a quote of .html is source text, with its tags and entities") == 2
+    assert states(labels) == {"VALID": 2}
+    assert [found.quote for found in evidence_of(labels)] == [
+        "Fish &amp; chips&nbsp;<b>cost</b> twelve&nbsp;euros",
+        "chips&nbsp;<b>cost",
+    ]
 
 
 @pytest.mark.parametrize("keep_lost", [False, True])
@@ -458,3 +470,42 @@ def test_one_lost_unit_in_every_question_is_another_matter():
     """The corpus is the right one then, and the message offers keep_lost."""
     with pytest.raises(InputError, match=r"Evidence of every question changed or is lost.*keep_lost=true"):
         check([label(PAID), Evidence("x.md")], others=False)
+
+
+def test_a_quote_in_another_typography_is_valid():
+    """Case of ASCII typed for typeset text: the document's own characters become the quote."""
+    text = "x The ﬁrst “gold” plan for 20–30 € is in\u00adstalled. Die Ku\u0308ndigungsfrist. y"
+    document = Document("d.md", text)
+    quote = 'The first "gold" plan for 20-30 € is installed.'
+
+    labels = check(
+        [Evidence("d.md", 2, 49, quote), Evidence("d.md", quote="die Kündigungsfrist")], [document]
+    )
+
+    assert states(labels) == {"VALID": 2}
+    assert [found.quote for found in evidence_of(labels)] == [text[2:49], "Die Ku\u0308ndigungsfrist"]
+
+
+def test_an_omission_makes_two_pieces_of_evidence():
+    """In order and in one document; in two ways it is ambiguous, in none it stays as it is."""
+    text = (
+        "Hardware is excluded unless it arrived broken. Ask billing. Hardware is excluded unless it is old."
+    )
+    document = Document("d.md", text)
+    once = Evidence("d.md", quote="excluded unless it arrived … Ask billing")
+    twice = Evidence("", quote="Ask billing [...] is excluded unless")
+    several = Evidence("d.md", quote="Hardware is excluded ... is old")
+    turned = Evidence("d.md", quote="it is old. ... Ask billing.")
+
+    found = in_parts([once, twice, several, turned], [document])
+
+    assert [(part.start, part.end, part.quote) for part in found[once]] == [
+        (12, 38, "excluded unless it arrived"),
+        (47, 58, "Ask billing"),
+    ]
+    assert [part.start for part in found[twice]] == [47, 69]
+    assert [(part.start, part.quote) for part in found[several]] == [
+        (None, "Hardware is excluded"),
+        (None, "is old"),
+    ]
+    assert turned not in found

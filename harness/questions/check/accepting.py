@@ -123,7 +123,8 @@ def accepted(
     for piece in checked.pieces():
         line = lines[piece.question]
         given = line.get("evidence")
-        if not isinstance(given, list):
+        # A quote with an omission is several pieces of evidence, and stays as it was written.
+        if not isinstance(given, list) or len(given) != len(checked.questions[piece.question].evidence):
             continue
         what, item = _new(piece, proposals, is_marked=piece.key in checked.marked)
         if item is not None:

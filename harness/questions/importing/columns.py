@@ -51,6 +51,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "provenance": ("provenance",),
 }
+# Columns or keys beside a refused row, ignored when it is read again unless they are renamed.
+PROPOSED = ("proposed_quote", "proposed_doc_id")
 LABELS = ("evidence", "spans", "references", "start", "quote", "chunks", "gold_id", "doc_ids", "doc_id")
 _MEANING = {name: meaning for meaning, names in NAMES.items() for name in names}
 _GAP = re.compile(r"[\s-]+|(?<=[a-z0-9])(?=[A-Z])")

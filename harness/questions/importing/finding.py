@@ -1,38 +1,37 @@
-"""Evidence looked up in the documents: that of given questions, and that of a golden file."""
+"""The evidence of given questions looked up in the documents."""
 
 from __future__ import annotations
 
-import codecs
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.errors import InputError
 from harness.golden import State
-from harness.golden.anchoring import check_units, reason_of
-from harness.golden.doc_ids import chunks_at, questions_of
-from harness.golden.file import read_drafts
+from harness.golden.anchoring import Unit, check_units, reason_of
+from harness.golden.drafts import chunks_at, questions_of
 from harness.golden.judgements import Place, apart, each_once, place_of
 from harness.golden.question_json import Draft
 from harness.questions.importing import GivenQuestion, Refused
-from harness.records import Document, Question
+from harness.records import Document, Evidence, Question
+from harness.text.copied import WAYS, way_of
 
 
 class LocatedQuestions(NamedTuple):
     """Questions with their evidence in the documents, and rows whose evidence was not found.
 
     ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
-    given and as they are.
+    given and as they are. ``ways``: how many quotes and texts of chunks were found in each way, for instance
+    ``with other typography``.
     """
 
     questions: list[Question]
     refused: list[Refused]
     states: Counter[State]
     completed: Mapping[str, str]
+    ways: Counter[str]
 
     @property
     def is_mostly_lost(self) -> bool:
@@ -49,8 +48,9 @@ def find(
     """Every question whose whole evidence stands in ``documents``; of any other, the reason.
 
     ``groups``: the rows of each question. ``chunks`` is the list that gold ids count in, where there is one.
-    White space does not matter, nor do copies of a text that was cut from a document. Evidence with a grade
-    below ``relevant_from`` (None: 0 or less) was judged not relevant, and needs no document.
+    White space, typography and markup do not matter, nor do copies of a text that was cut from a document.
+    Evidence with a grade below ``relevant_from`` (None: 0 or less) was judged not relevant, and needs no
+    document.
     """
     asked = [row for group in groups for row in group]
     end = math.inf if chunks is None else len(chunks)
@@ -61,7 +61,7 @@ def find(
     ]
     checked = check_units([label for pair in labels for label in pair], documents, given.no_documents)
     states = Counter(unit.state for units in checked[::2] for unit in units)
-    found = LocatedQuestions([], [], states, given.other_names)
+    found = LocatedQuestions([], [], states, given.other_names, Counter())
     beyond = f"gold_id is beyond the {end:,} texts of golden.chunks, counted from 0."
     reasons, located = [], []
     for i, (relevant, others) in enumerate(zip(checked[::2], checked[1::2], strict=True)):
@@ -69,6 +69,8 @@ def find(
         evidence = tuple(unit.evidence for unit in relevant if unit.evidence)
         apart_from = tuple(unit.evidence or label for unit, label in zip(others, labels[i][1], strict=True))
         located.append(replace(given.questions[i], evidence=evidence, not_relevant=apart_from))
+        if not reasons[-1]:
+            found.ways.update(_ways(asked[i], given.questions[i].evidence, labels[i][0], relevant))
     at = 0
     for group in groups:
         rows = slice(at, at := at + len(group))
@@ -132,6 +134,23 @@ def unique(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list({json.dumps(item, sort_keys=True, default=str): item for item in items}.values())
 
 
+def _ways(
+    asked: GivenQuestion, given: Sequence[Evidence], labels: Sequence[Evidence], units: Sequence[Unit]
+) -> Iterator[str]:
+    """How each quote of a row was found, and each text of a chunk.
+
+    ``given``: its labels, those of chunks last; ``labels``, ``units``: the relevant ones, and what was found.
+    """
+    quotes = {place.quote for place in asked.evidence if place.quote}
+    yield from (WAYS[-1] for _ in quotes - {label.quote for label in given})
+    found = zip(labels, units, strict=True)
+    pairs = [(label.quote or "", unit.evidence) for label, unit in found if label.quote in quotes]
+    pairs += [
+        (chunk.quote or "", place) for chunk, place in zip(asked.chunks[::-1], given[::-1], strict=False)
+    ]
+    yield from (way_of(text.strip(), place.quote) for text, place in pairs if place and place.quote)
+
+
 def _drafts(asked: Sequence[GivenQuestion], documents: Sequence[Document]) -> list[Draft]:
     """The questions as a golden file would have them, texts of chunks as the spans where they stand."""
     texts = list(dict.fromkeys(chunk.quote or "" for row in asked for chunk in row.chunks))
@@ -150,36 +169,3 @@ def _drafts(asked: Sequence[GivenQuestion], documents: Sequence[Document]) -> li
         )
         for i, row in enumerate(asked)
     ]
-
-
-class KnownQuestion(NamedTuple):
-    """A line of the golden file: its object, and the question in it, with lost evidence as it is written."""
-
-    item: Mapping[str, Any]
-    question: Question
-
-
-def known_questions(
-    path: Path, documents: Sequence[Document], chunks: Sequence[str] | None
-) -> list[KnownQuestion]:
-    """All questions of the file ``path``; none where there is no file.
-
-    Raises ``InputError`` for a file that a sweep would refuse. Call it while the file is locked: a torn last
-    line is then cut off already.
-    """
-    if not path.is_file():
-        return []
-    with path.open("rb") as file:
-        if file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
-            raise InputError(
-                f"{path} is UTF-16; lines can be added to a UTF-8 file only. Save it as UTF-8.", path=path
-            )
-    objects, drafts = read_drafts(path)
-    questions, no_documents, _ = questions_of(drafts, chunks, documents)
-    checked = check_units([question.evidence for question in questions], documents, no_documents)
-    known = []
-    for (_, item), question, units in zip(objects, questions, checked, strict=True):
-        pairs = zip(units, question.evidence, strict=True)
-        evidence = tuple(unit.evidence or label for unit, label in pairs)
-        known.append(KnownQuestion(item, replace(question, evidence=evidence)))
-    return known

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from harness.golden.judgements import Place, place_of
 from harness.golden.question_json import LABELS, as_object, labels_object
 from harness.questions.importing.columns import NAMES
-from harness.questions.importing.finding import KnownQuestion, unique
+from harness.questions.importing.finding import unique
+from harness.questions.importing.known import KnownQuestion
 from harness.records import Evidence, Question, Source
 from harness.text.spans import squeezed
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from harness.golden.jsonl import FieldError, encodable_json
 from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
-from harness.questions.importing.columns import is_given, meanings, plain
+from harness.questions.importing.columns import PROPOSED, is_given, meanings, plain
 from harness.questions.importing.entry import id_in
 from harness.questions.importing.table import CellTable, Record, cell_value
 from harness.text.encodings import encodable
 
+_OURS = {REASON, *PROPOSED}
 UNEXPECTED = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # of values of another kind
 
 
@@ -50,9 +51,9 @@ class NamedRows(NamedTuple):
         return len(self.named) + len(self.refused)
 
     def add(self, row: GivenRow, written: str, reason: str) -> None:
-        """Adds an object, without the mark of an earlier refusal; refuses anything else, as ``written``."""
+        """Adds an object, without what an earlier refusal added; refuses anything else, as ``written``."""
         if isinstance(row.given, dict):
-            item = {key: value for key, value in row.given.items() if key != REASON}
+            item = {key: value for key, value in row.given.items() if key not in _OURS}
             self.named.append((row._replace(given=item), encodable_json(item)))
         else:
             self.refused.append(Refused(row._replace(given=written), reason))
@@ -62,7 +63,7 @@ def of_table(table: CellTable, columns: Sequence[str]) -> NamedRows:
     """The records of a table whose columns have these names. Missing cells at the end of a row are empty."""
     named: list[tuple[GivenRow, Mapping[str, Any]]] = []
     refused = []
-    used = [i for i, column in enumerate(columns) if plain(column) != REASON]
+    used = [i for i, column in enumerate(columns) if plain(column) not in _OURS]
     names = tuple(columns[i] for i in used)
     for number, record in enumerate(table.records):
         is_wide = len(record.cells) > len(columns)

@@ -30,10 +30,13 @@ from harness.questions.importing import (
     without_refused,
     write_rejected,
 )
-from harness.questions.importing.finding import LocatedQuestions, find, known_questions
+from harness.questions.importing.finding import LocatedQuestions, find
+from harness.questions.importing.known import known_questions
 from harness.questions.importing.merging import MergedSet, merge
+from harness.questions.importing.proposing import with_proposals
 from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Source
+from harness.text.copied import WAYS
 from harness.view.formats import counted
 from harness.view.terminal import other_names
 
@@ -63,8 +66,10 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     located = find(groups, loaded.documents, chunks, lowest_relevant(config.relevant_from, "relevant_from"))
     refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
     merged = _added(golden, located, loaded.documents, chunks)
-    rejected = write_rejected(refused, given.layout, file, _path(config.rejected)) if refused else None
-    for line in (*_read(file, given, groups, located), *_outcome(merged, refused, rejected)):
+    proposed, layout = with_proposals(refused, whole, loaded.documents, given.layout)
+    rejected = write_rejected(proposed, layout, file, _path(config.rejected)) if refused else None
+    outcome = _outcome(merged, refused, rejected, is_proposed=proposed != refused)
+    for line in (*_read(file, given, groups, located), *outcome):
         say_all(wrapped(line, "", " " * 13))
     say_all(_closing(golden, merged, corpus))
     return 0 if (merged.added or merged.same) and not located.is_mostly_lost else 1
@@ -128,6 +133,9 @@ def _read(
     yield f"labels     {states or 'none'}"
     if located.is_mostly_lost:
         yield "!! More than half of the labels were not found. Are these the documents of these questions?"
+    if set(located.ways) - {WAYS[0]}:
+        ways = ", ".join(f"{located.ways[way]:,} {way}" for way in WAYS if located.ways[way])
+        yield f"quotes     {ways}"
     judged = sum(len(question.not_relevant) for question in located.questions)
     if judged:
         yield f"{_INDENT}{counted(judged, 'judgement says', 'judgements say')}: not relevant"
@@ -140,7 +148,9 @@ def _read(
     yield from (f"{_INDENT}{line}" for line in other_names(located.completed))
 
 
-def _outcome(merged: MergedSet, refused: Sequence[Refused], rejected: Path | None) -> Iterator[str]:
+def _outcome(
+    merged: MergedSet, refused: Sequence[Refused], rejected: Path | None, *, is_proposed: bool
+) -> Iterator[str]:
     """What became of the rows, with the first five refused."""
     yield f"added      {counted(len(merged.added), 'question')}"
     for taken, own in list(merged.renamed.items())[:1]:
@@ -156,6 +166,9 @@ def _outcome(merged: MergedSet, refused: Sequence[Refused], rejected: Path | Non
         more = f"and {len(refused) - _SHOWN:,} more; " if len(refused) > _SHOWN else ""
         yield f"{_INDENT}{more}all of them, with reasons: {rejected}"
         yield f"{_INDENT}correct them there and add that file"
+        if is_proposed:
+            yield f"{_INDENT}to accept what is proposed there, rename proposed_quote to quote, and"
+            yield f"{_INDENT}proposed_doc_id to doc_id, in place of the old ones"
 
 
 def _closing(golden: Path, merged: MergedSet, corpus: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Rows of an external retriever as spans of the documents: by id, by offsets, or by the text alone.
 
-White space does not count when texts are compared or looked for. What can't be found is said to be so, with
-the reason.
+White space, typography and markup do not count when texts are compared or looked for. What can't be found is
+said to be so, with the reason.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from harness.records import Document
 from harness.retriever import Row
+from harness.text.copied import bare
 from harness.text.spans import Span, find_spans, squeezed
 
 # "refunds.md:120-480", "refunds.md#120-480": a document's id with the offsets of a chunk.
@@ -26,14 +27,15 @@ class Located(NamedTuple):
 
     ``doc``: the position of its document, -1 without one. ``span``: None where the text can't be found.
 
-    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``reason``: why there
-    is no span.
+    ``is_ambiguous``: the text occurs several times, and this is the first occurrence. ``is_cleaned``: it has
+    another typography there, or markup. ``reason``: why there is no span.
     """
 
     doc: int
     span: Span | None
     is_ambiguous: bool = False
     reason: str = ""
+    is_cleaned: bool = False
 
 
 def key(row: Row) -> Row:
@@ -70,18 +72,22 @@ def _by_text(texts_of: Mapping[int, dict[Row, str]], documents: Sequence[Documen
     found: dict[Row, Located] = {}
     elsewhere: dict[Row, tuple[int, str]] = {}
     for doc, texts in texts_of.items():
-        places = find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES) if doc >= 0 else {}
+        places = (
+            find_spans(set(texts.values()), [documents[doc]], _OCCURRENCES, is_chunk=True) if doc >= 0 else {}
+        )
         for row, text in texts.items():
             if spans := places.get(text):
-                found[row] = _first([span._replace(document=doc) for span in spans], doc)
+                found[row] = _first(text, [span._replace(document=doc) for span in spans], documents)
             else:
                 elsewhere[row] = doc, text
-    places = (
-        find_spans({text for _, text in elsewhere.values()}, documents, _OCCURRENCES) if elsewhere else {}
-    )
+    places = find_spans({text for _, text in elsewhere.values()}, documents, _OCCURRENCES, is_chunk=True)
     for row, (doc, text) in elsewhere.items():
         spans = places[text]
-        found[row] = _first(spans, doc) if spans else Located(doc, None, reason=_not_there(row, doc))
+        if spans:
+            first = _first(text, spans, documents)
+            found[row] = first._replace(doc=doc) if doc >= 0 else first
+        else:
+            found[row] = Located(doc, None, reason=_not_there(row, doc))
     return found
 
 
@@ -107,14 +113,21 @@ def _at(
     if not 0 <= start < end <= len(whole):
         return None, f"the offsets {start} to {end} lie outside of a document of {len(whole):,} characters"
     if text is not None and text.strip():
-        there, given = squeezed(whole[start:end]), squeezed(text)
-        if not there or (there not in given and given not in there):
+        there = whole[start:end]
+        if not (_is_part(squeezed(there), squeezed(text)) or _is_part(bare(there), bare(text))):
             return None, "another text stands at its offsets"
     return Span(doc, start, end), ""
 
 
-def _first(spans: Sequence[Span], doc: int) -> Located:
-    return Located(doc if doc >= 0 else spans[0].document, spans[0], is_ambiguous=len(spans) > 1)
+def _is_part(there: str, given: str) -> bool:
+    """Whether one of the two texts is part of the other."""
+    return bool(there) and (there in given or given in there)
+
+
+def _first(text: str, spans: Sequence[Span], documents: Sequence[Document]) -> Located:
+    doc, start, end = spans[0]
+    is_cleaned = squeezed(text) != squeezed(documents[doc].text[start:end])
+    return Located(doc, spans[0], is_ambiguous=len(spans) > 1, is_cleaned=is_cleaned)
 
 
 def _unknown(row: Row) -> str:

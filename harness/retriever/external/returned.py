@@ -88,7 +88,7 @@ def _runs(doc: IntArray) -> list[tuple[int, int]]:
 
 
 _NAMES = (
-    *("rows", "unmapped_rows", "ambiguous_rows", "duplicate_rows", "malformed_rows"),
+    *("rows", "unmapped_rows", "cleaned_rows", "ambiguous_rows", "duplicate_rows", "malformed_rows"),
     *("bad_scores", "surplus_rows", "failed_questions", "short_answers"),
 )
 
@@ -111,8 +111,9 @@ def problems(
 ) -> Problems:
     """Looks through every answer.
 
-    ``rows``: how many came back. ``unmapped_rows``: in no document. ``ambiguous_rows``: their text occurs
-    several times, the first span was taken. ``duplicate_rows``: the same span, or for whole documents the
+    ``rows``: how many came back. ``unmapped_rows``: in no document. ``cleaned_rows``: found by their
+    words, in another typography or among markup. ``ambiguous_rows``: their text occurs several times, the
+    first span was taken. ``duplicate_rows``: the same span, or for whole documents the
     same row, once more. ``malformed_rows``: a field has a wrong type. ``bad_scores``: no number.
     ``surplus_rows``: beyond what was asked for, cut off. ``failed_questions``: no answer. ``short_answers``:
     fewer rows than the largest k.
@@ -140,6 +141,7 @@ def _look_through(
         same: object = key(row) if found_at.span is None else found_at.span
         found.add("rows", question, 1, where)
         found.add("unmapped_rows", question, lost, f"{named}: {found_at.reason}")
+        found.add("cleaned_rows", question, found_at.is_cleaned and kind == "span", named)
         found.add("ambiguous_rows", question, found_at.is_ambiguous and kind == "span", named)
         found.add("duplicate_rows", question, same in seen, named)
         found.add("malformed_rows", question, bool(row.fault), f"{where}: {row.fault}")

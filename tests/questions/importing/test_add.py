@@ -311,3 +311,21 @@ def test_results_are_refused_with_the_columns_and_what_to_do(here, capsys):
     assert "contexts beside answer and ground_truth: this is what a retriever returned, not evidence." in said
     assert "name it reference_contexts" in said
     assert not here.golden.exists()
+
+
+def test_what_is_proposed_is_accepted_by_renaming(here, capsys):
+    """An edited quote comes back with the document's own words, which then are the label."""
+    edited = QUOTES[0].replace(QUOTES[0].split()[-1], "something")
+    table(here.root / "asked.csv", [edited])
+    refused = add.main(["asked.csv", *words(here)])
+    rejected = here.root / "asked.rejected.csv"
+    text = rejected.read_text(encoding="utf-8-sig")
+    again = add.main([rejected.name, *words(here)])
+    rejected.write_text(text.replace(",quote,proposed_quote,", ",old,quote,", 1), encoding="utf-8")
+    code = add.main([rejected.name, *words(here)])
+
+    assert text.splitlines()[0] == "question,quote,proposed_quote,proposed_doc_id,rejected_because"
+    assert (refused, again, code) == (1, 1, 0)
+    (line,) = lines(here.golden)
+    assert len(line["evidence"]) == 1
+    assert "rename proposed_quote to quote" in " ".join(capsys.readouterr().out.split())

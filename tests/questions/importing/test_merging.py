@@ -20,7 +20,8 @@ from harness.questions.importing import (
     without_refused,
     write_rejected,
 )
-from harness.questions.importing.finding import find, known_questions
+from harness.questions.importing.finding import find
+from harness.questions.importing.known import known_questions
 from harness.questions.importing.merging import MergedSet, merge
 from harness.questions.importing.recognise import read
 from harness.records import Document, Evidence, Question
