@@ -20,16 +20,17 @@ FEW_QUESTIONS = 50
 FEW_DOCUMENTS = 30
 # Below this share of what exact search finds, a cell's loss may be its index's.
 _NOTABLE_LOSS = 0.99
-# How the figures of a retriever that returns its own chunks are said, and what they lead to.
+# How the figures of a retriever that returns its own chunks are said, and what is counted by each.
 _PROBLEMS = {
-    "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
-    "unmapped_rows": "{n} of {rows} rows are in no document and count as not relevant ({example})",
-    "ambiguous_rows": "{n} rows have a text that stands in several places; the first was taken ({example})",
-    "duplicate_rows": "{n} rows came back twice in one answer ({example})",
-    "malformed_rows": "{n} rows have a field of a wrong type ({example})",
-    "bad_scores": "{n} scores are not numbers; the order of the rows counts ({example})",
-    "surplus_rows": "{n} rows exceeded the requested number and were cut off ({example})",
-    "short_answers": "{n} answers hold fewer rows than the largest k ({example})",
+    "failed_questions": ("of {questions} got no answer, counted as not found", ""),
+    "empty_answers": ("of {questions} got no row, counted as not found", ""),
+    "unmapped_rows": ("of {rows} matched no document, counted as not relevant", ""),
+    "ambiguous_rows": ("had a text that stands in several places; the first was taken", "row"),
+    "duplicate_rows": ("removed, as the same answer had it already", "repeated row"),
+    "malformed_rows": ("could not be read in full", "row"),
+    "bad_scores": ("could not be read as a number; the order of the rows counts", "score"),
+    "surplus_rows": ("exceeded the requested number, cut off", "row"),
+    "short_answers": ("held fewer rows than the largest k", "answer"),
 }
 
 
@@ -86,13 +87,14 @@ def approximate(name: str, content: Mapping[str, Any]) -> str | None:
 def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
     """What was wrong with the answers of a retriever that returns its own chunks, or None."""
     health, remarks = content["health"], content.get("remarks", {})
-    figures = {
-        "rows": f"{int(health.get('rows', 0)):,}",
-        "questions": f"{sum(content['questions'].values()):,}",
+    totals = {
+        "rows": counted(int(health.get("rows", 0)), "row"),
+        "questions": counted(sum(content["questions"].values()), "question"),
     }
     said = [
-        text.format(n=f"{int(health[key]):,}", example=f"for instance {remarks[key]}", **figures)
-        for key, text in _PROBLEMS.items()
+        f"{counted(int(health[key]), noun) if noun else f'{int(health[key]):,}'} {text.format(**totals)} "
+        f"(for instance {remarks[key]})"
+        for key, (text, noun) in _PROBLEMS.items()
         if health.get(key) and key in remarks
     ]
     return f"{name}: {'; '.join(said)}." if said else None
