@@ -129,7 +129,7 @@ def test_a_retriever_that_answers_nothing_fails_its_cell(workplace):
     said = " ".join(done.stdout.split())
 
     assert done.returncode == 1
-    assert "mine:search answered none of the 5 questions. The first: ValueError: down for repair." in said
+    assert "mine:search answered no question (5 asked). The first: ValueError: down for repair." in said
     assert "recall@2000t" in said
     assert len(workplace.results()) == 1
 

@@ -155,8 +155,8 @@ def _none_left(
         else ""
     )
     return (
-        f"{path}: none of the {len(questions):,} questions can be scored against the corpus "
-        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels, shown)}"
+        f"{path}: no question of {len(questions):,} can be scored against the corpus "
+        f"(documents: {documents:,}; evidence: {counts}).{shown} {_advice(labels, shown)}"
     )
 
 

@@ -13,6 +13,7 @@ from harness.cli.compose import Composed
 from harness.errors import HarnessError
 from harness.records import Chunks
 from harness.sweep.check import Sweep
+from harness.view.formats import counted
 from harness.view.table import Head, TextTable
 
 # Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them
@@ -52,12 +53,11 @@ def plan(sweep: Sweep, shared: Shared) -> list[str]:
         Head("embedding", left=True, wraps=True),
     ]
     total = sum(work.seconds or 0.0 for work in works)
-    count = f"{len(works)} {'cell' if len(works) == 1 else 'cells'}"
     return [
         "",
         *TextTable(heads, rows).lines(),
         "",
-        f"{count}, about {duration(total)} of embedding with the rates measured just now.",
+        f"{counted(len(works), 'cell')}, about {duration(total)} of embedding with the rates measured now.",
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
     ]
 

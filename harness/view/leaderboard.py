@@ -49,7 +49,7 @@ def leaderboard(
         board += [_table(names, values, shown, primary), "\n".join(explained)]
         note.append(_table(names[:NOTE_ROWS], values, shown[: NOTE_COLUMNS - 1], primary))
     if len(cells) > NOTE_ROWS:
-        note.append(f"{len(cells) - NOTE_ROWS} more cells are in the artifact leaderboard.md.")
+        note.append(f"{counted(len(cells) - NOTE_ROWS, 'more cell')} in the artifact leaderboard.md.")
     if failures:
         some = (line if len(line) < _MESSAGE else f"{line[: _MESSAGE - 1]}…" for line in failed[:_FAILURES])
         board += ["## Failed", "\n".join(failed)]

@@ -119,8 +119,8 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(questions) > 1:
         lines.append(
             f"The table speaks of the {counted(questions['span'], 'question')} with spans. "
-            f"The {questions['document']:,} about whole documents are "
-            "scored apart (document_... in result.json and MLflow)."
+            f"Scored apart: {questions['document']:,} about whole documents "
+            "(document_... in result.json and MLflow)."
         )
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
@@ -160,7 +160,8 @@ def about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
     if verdict is not None and verdict.method == "cr2":
         lines.append(
             "Questions about the same text are not independent: these weigh like "
-            f"{verdict.effective_clusters:.0f} texts. The intervals are wide and rest on an approximation."
+            f"{counted(round(verdict.effective_clusters), 'text')}. "
+            "The intervals are wide and rest on an approximation."
         )
     sources = sweep.cells[0].questions["source"]
     synthetic = int(np.count_nonzero(sources == "synthetic"))

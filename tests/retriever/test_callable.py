@@ -80,7 +80,7 @@ def test_a_batch_is_a_list_of_questions(module):
     assert (
         CallableRetriever(f"{module}:too_few", batch=2)
         .ask(["q", "r"], 1)[1]
-        .error.startswith("gave 1 answers to 2")
+        .error.startswith("gave a list of 1 to 2")
     )
 
 

@@ -11,6 +11,7 @@ from harness.questions.importing import REASON, GivenRow, Refused, TableLayout
 from harness.questions.importing.columns import plain
 from harness.questions.importing.table import CellTable, Record
 from harness.text.encodings import encodable
+from harness.view.formats import counted
 
 
 class NamedRows(NamedTuple):
@@ -56,7 +57,7 @@ def _fault(record: Record, columns: Sequence[str]) -> str:
     if not record.is_sound:
         return "a quotation mark is opened and never closed; write two of them for one inside a cell."
     return (
-        f"{len(record.cells)} cells, but there are {len(columns)} columns; "
+        f"{counted(len(record.cells), 'cell')}, but {counted(len(columns), 'column')}; "
         "put a cell that contains the delimiter into quotation marks."
     )
 

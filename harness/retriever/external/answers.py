@@ -67,7 +67,7 @@ def _several(call: Call, some: Sequence[str], top_k: int) -> list[Answer]:
             return [Answer(error=said(error))]
         return [answer for question in some for answer in _several(call, [question], top_k)]
     if found is None or len(found) != len(some):
-        what = f"{len(found)} answers" if found is not None else a(given)
+        what = f"a list of {len(found)}" if found is not None else a(given)
         return [
             Answer(error=f"gave {what} to {len(some)} questions at a time; a list of as many is expected")
         ] * len(some)

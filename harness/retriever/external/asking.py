@@ -160,7 +160,7 @@ def _refuse_unusable(
     That is: no question was answered, no row came back, or more than half of the rows match no document.
     """
     if all(answer.error for answer in answers.values()):
-        said = f"{name} answered none of the {len(answers):,} questions. The first: "
+        said = f"{name} answered no question ({len(answers):,} asked). The first: "
         raise SettingError(f"{said}{next(iter(answers.values())).error}.", key="retriever")
     if not counts["rows"]:
         raise SettingError(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from harness.results.finished import FinishedCell
+from harness.view.formats import counted
 from harness.view.report.drawing import (
     BOLD,
     LETTER,
@@ -71,7 +72,7 @@ def recall_lines(cells: Mapping[str, Mapping[str, float]], pattern: str, label: 
     parts += [_drawn(line, across, up, thin=True) for line in grey]
     parts += [_drawn(line, across, up, thin=False) for line in reversed(named)]
     parts += _ends(named, across.end, up)
-    said = f"Recall over {label} of {len(cells)} configurations."
+    said = f"Recall over {label} of {counted(len(cells), 'configuration')}."
     return picture(height, said, parts, width=WIDTH + max(0.0, room - _ROOM))
 
 
@@ -170,7 +171,9 @@ def scatter(found: Sequence[CostPoint], cost: str, quality: str) -> Markup | Non
         mark = dot(across(point.cost), up(point.quality), size, title, css)
         parts.append(Markup('<g class="c{}">{}</g>').format(point.place, mark))
     parts += _front_names(best, across, up)
-    return picture(_HEIGHT, f"{quality} against {cost} of {len(found)} configurations.", parts, width=_NARROW)
+    return picture(
+        _HEIGHT, f"{quality} against {cost} of {counted(len(found), 'configuration')}.", parts, width=_NARROW
+    )
 
 
 def _front_names(best: Sequence[CostPoint], across: Scale, up: Scale) -> list[Markup]:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from harness.decision.findings import Helped
 from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
+from harness.view.formats import counted
 from harness.view.notes import documents
 from harness.view.report.drawing import bar, picture, rule, written
 from harness.view.report.effects import plain
@@ -139,7 +140,7 @@ def _facts(
         ("separate texts", f"{len(texts):,}"),
     ]
     if verdict is not None:
-        facts.append(("which weigh like", f"{verdict.effective_clusters:.0f} texts"))
+        facts.append(("which weigh like", counted(round(verdict.effective_clusters), "text")))
     return facts
 
 

@@ -200,7 +200,7 @@ def test_one_question_that_fails_costs_no_other():
 )
 def test_when_no_question_is_answered_the_cell_says_so(given, said):
     """Zero would be a wrong score and no bad one."""
-    with pytest.raises(SettingError, match=rf"told answered none of the 2 questions. The first: {said}"):
+    with pytest.raises(SettingError, match=rf"told answered no question \(2 asked\). The first: {said}"):
         prepared({"x": given, "y": given}, [about("x"), about("y")])
 
 
