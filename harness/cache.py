@@ -83,15 +83,17 @@ def _megabytes(parts: Sequence[CacheItem]) -> str:
 
 def _verify(items: Sequence[CacheItem]) -> int:
     from harness.store import upkeep
+    from harness.view.formats import counted
 
     files, found = upkeep.checkable(items), 0
     for file, reason in upkeep.damaged(files):
         found += 1
         say_all(wrapped(f"{file}: {reason}", "damaged  ", "         "))
+    total = counted(len(files), "file")
     if found:
-        say(f"{found} of {len(files)} files are damaged; their content is computed again when it is needed")
+        say(f"Damaged: {found} of {total}; their content is computed again when it is needed")
     else:
-        say(f"{len(files)} files checked; all are sound")
+        say(f"{total} checked, none is damaged")
     return int(found > 0)
 
 

@@ -14,8 +14,8 @@ from harness.errors import SettingError, whole
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-# Names of cells may look like settings: "parent=512", "context=title · bm25".
-_SETTING = re.compile(r"(sweep|metric|worst|tracker|[+\w]+[./][\w./]*)=")
+# Names of cells may look like settings: "parent=512", "context=title · bm25", "retriever.k1=1.2 chunk=128".
+_SETTING = re.compile(r"(sweep|metric|worst|tracker|[+\w]+[./][\w./]*)=(?!\S+\s+[\w.]+=)")
 _USAGE = (
     "Give two runs: python -m harness.compare RUN_A RUN_B. A run is a cell's name in the newest sweep (or in "
     "sweep=ID), or the first six or more characters of a run's id."

@@ -196,6 +196,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not path:
             newest_first = [_public(self.stand_in, b) for b in reversed(self.stand_in.batches.values())]
             self._send(200, {"data": newest_first, "has_more": False, "first_id": None, "last_id": None})
+        elif path.removesuffix("/results") not in self.stand_in.batches:
+            self._send(
+                404, {"type": "error", "error": {"type": "not_found_error", "message": "no such batch"}}
+            )
         elif path.endswith("/results"):
             rows = self.stand_in.batches[path.removesuffix("/results")]["rows"]
             lines = [

@@ -160,7 +160,10 @@ def test_nothing_yet(said, tmp_path):
         ("prune=", "error: prune is empty; it must be a whole number of days"),
         ("verify=perhaps", "error: verify is perhaps; it must be true or false"),
         ("verfy=true", "error: unknown setting 'verfy'. Did you mean verify?"),
-        ("zzzz=1", "error: unknown setting 'zzzz'. Settings: verify, prune, only, backend, cache,"),
+        (
+            "zzzz=1",
+            "error: unknown setting 'zzzz'. Settings of cache: verify, prune, only. Further ones: python -m harness --help",
+        ),
         ("prune", "error: unexpected argument 'prune'. Arguments: verify=true, prune=DAYS"),
         ("-m", "error: unexpected argument '-m'."),
     ],

@@ -110,10 +110,10 @@ def test_all_that_is_wrong_is_named_under_the_table(workplace):
         "short_answers": 4,
     }
     assert (
-        "1 of 5 questions got no answer and count as not found (for instance q5, RuntimeError: no cocoa)"
+        "1 of 5 questions got no answer, counted as not found (for instance q5, RuntimeError: no cocoa)"
         in said
     )
-    assert "8 of 16 rows are in no document" in said
+    assert "8 of 16 rows matched no document" in said
     assert result["metrics"]["hit_at_3"] == 0.4
 
 
@@ -129,8 +129,28 @@ def test_a_retriever_that_answers_nothing_fails_its_cell(workplace):
     said = " ".join(done.stdout.split())
 
     assert done.returncode == 1
-    assert "mine:search answered none of the 5 questions. The first: ValueError: down for repair." in said
+    assert "mine:search answered no question (5 asked). The first: ValueError: down for repair." in said
     assert "recall@2000t" in said
+    assert len(workplace.results()) == 1
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("[]", "mine:search returned no row for any question (5 asked). Is its index filled? The first question was: "),
+        ("[{'passages': query}] * 3", "15 of 15 rows that mine:search returned match no document. For instance: {'passages': 'How"),
+    ],
+)  # fmt: skip
+def test_what_is_no_measurement_fails_its_cell(workplace, answer, said):
+    """An empty index, and rows of another shape or of other documents; the other cells are scored."""
+    (workplace.root / "mine.py").write_text(f"def search(query, top_k):\n    return {answer}\n")
+    (workplace.root / "own/retriever").mkdir(parents=True)
+    (workplace.root / "own/retriever/mine.yaml").write_text("defaults: [callable]\ntarget: mine:search\n")
+    done = workplace.sweep("-m", "--config-dir", "own", "retriever=bm25,mine", "tracker=none")
+
+    assert done.returncode == 1
+    assert said in " ".join(done.stdout.split())
     assert len(workplace.results()) == 1
 
 

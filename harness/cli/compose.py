@@ -23,6 +23,9 @@ from harness.cli.hydra_errors import closest, explained, known_keys
 from harness.errors import SettingError
 from harness.paths import conf_folder, register_resolvers
 
+# A decimal with the digits of a rounding error.
+_ROUNDED = re.compile(r"-?\d+\.\d{14,}")
+
 
 def parse(overrides: Sequence[str]) -> list[Override]:
     """The overrides as Hydra reads them. Raises ``SettingError`` for a word that it can't read."""
@@ -57,7 +60,7 @@ def axes(overrides: Sequence[str]) -> dict[str, list[str]]:
             )
     for override in parsed:
         if override.is_sweep_override():
-            values = [_plain(value) for value in override.sweep_string_iterator()]
+            values = [_plain(value) for value in _values(override)]
             _refuse_axis(override.get_key_element(), values)
             if len(values) > 1:
                 swept[override.get_key_element()] = values
@@ -79,6 +82,12 @@ def _refuse_axis(key: str, values: Sequence[str]) -> None:
         )
 
 
+def _values(override: Override) -> list[str]:
+    """The swept values; 1.4000000000000001, as ranges and NumPy give it, is 1.4."""
+    values = map(str, override.sweep_string_iterator())
+    return [str(float(f"{float(v):.12g}")) if _ROUNDED.fullmatch(v) else v for v in values]
+
+
 def _plain(value: str) -> str:
     """A value without the quotes that it needs only on the command line."""
     return value[1:-1].replace("\\'", "'") if len(value) > 1 and value[0] == value[-1] == "'" else value
@@ -90,7 +99,7 @@ def combinations(overrides: Sequence[str]) -> list[list[str]]:
     for override in parse(overrides):
         if override.is_sweep_override():
             key = override.get_key_element()
-            lists.append([f"{key}={value}" for value in override.sweep_string_iterator()])
+            lists.append([f"{key}={value}" for value in _values(override)])
         else:
             lists.append([override.input_line or ""])
     return [list(combination) for combination in itertools.product(*lists)]

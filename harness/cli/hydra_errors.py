@@ -59,7 +59,9 @@ def closest(word: str, known: Iterable[str]) -> str:
 
 def _hint(key: str, overrides: Sequence[str]) -> str:
     """What may have been meant by an unknown setting; a command's own settings come first."""
-    known = [*_command_keys(overrides), *known_keys()]
+    command = next((word.partition("=")[2] for word in overrides if word.startswith("+command=")), "")
+    own = _command_keys(command)
+    known = [*own, *known_keys()]
     group = key.partition(".")[0]
     if key in known and "." in key:
         owners = [
@@ -71,10 +73,16 @@ def _hint(key: str, overrides: Sequence[str]) -> str:
             f" The chosen {group} has none; {', '.join(owners)} {'has' if len(owners) == 1 else 'have'} it."
         )
     if "." in key and not closest(key, known):
-        own = [k for k in known if k.startswith(group + ".")]
-        return f" Settings of {group}: {', '.join(own) or 'none'}."
+        inner = [k for k in known if k.startswith(group + ".")]
+        return f" Settings of {group}: {', '.join(inner) or 'none'}."
+    if near := closest(key, own) or closest(key, known):
+        return near
+    if own:
+        module = f"golden.{command}" if command in {"add", "check", "generate"} else command
+        names = ", ".join(own)
+        return f" Settings of {module}: {names}. Further ones: python -m harness --help"
     names = ", ".join(k for k in known if "." not in k)
-    return closest(key, known) or f" Settings: {names}; those of an option are written GROUP.KEY."
+    return f" Settings: {names}; those of an option are written GROUP.KEY."
 
 
 def known_keys() -> list[str]:
@@ -91,13 +99,15 @@ def known_keys() -> list[str]:
     return sorted({*keys, "experiment"})
 
 
-def _command_keys(overrides: Sequence[str]) -> list[str]:
-    """The settings of the command that composes, other than the sweep; none for the sweep."""
-    names = (word.partition("=")[2] for word in overrides if word.startswith("+command="))
+def _command_keys(command: str) -> list[str]:
+    """The settings of a command other than the sweep; none for the sweep, which has no name."""
+    settings = (
+        OmegaConf.to_container(OmegaConf.load(conf_folder() / f"command/{command}.yaml")) if command else {}
+    )
     keys = []
-    for name in names:
-        settings = OmegaConf.to_container(OmegaConf.load(conf_folder() / f"command/{name}.yaml"))
-        for key, value in settings.items() if isinstance(settings, dict) else ():
-            keys += [str(key)] if key != "defaults" else []
-            keys += [f"{key!s}.{inner!s}" for inner in value] if isinstance(value, dict) else []
+    for key, value in settings.items() if isinstance(settings, dict) else ():
+        if isinstance(value, dict):
+            keys += [f"{key!s}.{inner!s}" for inner in value]
+        elif key != "defaults":
+            keys.append(str(key))
     return keys

@@ -14,10 +14,10 @@ import yaml
 from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.compose import Composed
-from harness.cli.hydra_errors import closest
 from harness.errors import InputError, SettingError
 from harness.records import FloatArray
 from harness.results.finished import FinishedSweep
+from harness.results.load import cells_of
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval
 from harness.verdict.change import difference_interval
@@ -69,10 +69,9 @@ def baseline(
     try:
         cell = sweep.cell(word)
     except KeyError:
-        names = [cell.name for cell in sweep.cells]
         raise SettingError(
             f"baseline is '{word}', which is neither a cell of '{sweep.name}' nor a production file."
-            f"{closest(word, names)} Its cells: {', '.join(names)}.",
+            f"{cells_of(sweep, word)}",
             key="baseline",
         ) from None
     own = compared(sweep, metric, [cell], k)
@@ -147,7 +146,7 @@ def _from_file(path: Path, numbers: Compared, metric: str) -> Baseline:
     missing = [question_id for question_id in numbers.question_ids if question_id not in found.scores]
     if missing:
         raise SettingError(
-            f"{path} has no score for {len(missing):,} of the {len(numbers.question_ids):,} questions (for "
+            f"{path} lacks scores of questions, {len(missing):,} of {len(numbers.question_ids):,} (for "
             f"instance {missing[0]}). Add its configuration to the sweep instead.",
             key="baseline",
         )

@@ -46,7 +46,7 @@ def confirm(decision: Decision, selection: Selection, file: Path) -> Confirmatio
     labels = made.inputs.labels
     if len(labels.questions) < FEWEST:
         raise InputError(
-            f"{file} has {len(labels.questions)} questions that can be scored; at least {FEWEST} are needed.",
+            f"{file} has too few questions that can be scored: {len(labels.questions)} of at least {FEWEST}.",
             path=file,
         )
     seen = set(selection.compared.question_ids)

@@ -173,10 +173,10 @@ def _none_left(
         else ""
     )
     are_some = labels.questions and labels.states["VALID"] + labels.states["MOVED"]
-    scored = f"only {len(labels.questions):,}" if are_some else "none"
+    scored = f"only {len(labels.questions):,}" if are_some else "no question"
     return (
-        f"{path}: {scored} of the {len(questions):,} questions can be scored against the corpus "
-        f"of {documents:,} documents (evidence: {counts}).{shown} {_advice(labels, shown)}"
+        f"{path}: {scored} of {len(questions):,} can be scored against the corpus "
+        f"(documents: {documents:,}; evidence: {counts}).{shown} {_advice(labels, shown)}"
     )
 
 

@@ -170,5 +170,7 @@ def _no_file(path: Path) -> str:
         return f"golden.path is the folder {path}; golden=file reads one file. Give the JSONL file in it."
     return (
         f"golden.path is {path}, and there is no such file (looked from {Path.cwd()}). "
-        "Give the golden set of this corpus with golden.path=FILE, or golden=beir for a BEIR data set."
+        "Give the golden set of this corpus with golden.path=FILE, or golden=beir for a BEIR data set. "
+        "To make one: python -m harness.golden.add FILE takes your own questions, and "
+        "python -m harness.golden.generate has a model write them, which needs an API key."
     )

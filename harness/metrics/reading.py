@@ -73,7 +73,7 @@ def _chunks_overlap(chunks: Chunks) -> bool:
 
 
 def _repeats(rows: IntArray) -> bool:
-    """Whether a row stands twice in one ranking, as an external retriever may return it."""
+    """Whether a row stands twice in one ranking, as the retriever of somebody else may return it."""
     ordered = np.sort(rows, axis=1)
     return bool(np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,11 +73,15 @@ class FinishedSweep:
     evidence: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     def cell(self, name: str) -> FinishedCell:
-        """The cell of that name (or whose run id begins so). Raises ``KeyError``."""
-        for cell in self.cells:
-            if cell.name == name or (len(name) >= 6 and cell.run_id.startswith(name)):
-                return cell
-        raise KeyError(name)
+        """The cell of that name (or whose run id begins so). Raises ``KeyError``.
+
+        Blanks or plain dots may stand for middle dots, and ``key=value`` for values, if only one cell fits.
+        """
+        exact = [c for c in self.cells if c.name == name or (len(name) >= 6 and c.run_id.startswith(name))]
+        found = exact[:1] or [cell for cell in self.cells if _fits(cell, name)]
+        if len(found) != 1:
+            raise KeyError(name)
+        return found[0]
 
     def quoted_evidence(self, question_id: str) -> list[Mapping[str, Any]]:
         """The evidence of a question; a whole document is quoted by its beginning."""
@@ -86,6 +91,14 @@ class FinishedSweep:
             is_whole = "start" not in evidence and pieces and pieces[0][0] == 0
             found.append({**evidence, "quote": pieces[0][1]} if is_whole and pieces else evidence)
         return found
+
+
+def _fits(cell: FinishedCell, name: str) -> bool:
+    """Whether ``name`` is the cell's but for its dots, or names settings that it has."""
+    settings = {f"{k}={value}" for key, value in cell.params.items() for k in (key, key.rpartition(".")[2])}
+    words = re.split(r"[\s·,]+", name.strip())
+    plain, given = (" ".join(re.split(r"[\s·.,]+", text.strip())) for text in (cell.name, name))
+    return plain == given or ("=" in name and {*words} <= {*settings, *cell.name.split(" · ")})
 
 
 class Collected(NamedTuple):

@@ -31,6 +31,7 @@ from harness.results.snippets import read_excerpts
 from harness.tracker import FoundSweep
 
 FETCHED = "sweeps"
+_NAMED = 12  # cells that a message lists
 # Columns of questions.parquet that are read as fixed-width text; other text may be long.
 _WORDS = {"question_id", "kind", "source", "cluster", "cause"}
 
@@ -64,16 +65,16 @@ def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, Finishe
     """
     if not re.fullmatch(r"[0-9a-f]{6,32}", word):
         sweep = finished(config)
-        scored = [cell.name for cell in sweep.cells]
-        if word in scored:
-            return sweep, sweep.cell(word)
         failed = {failure["name"]: failure["error"] for failure in sweep.failures}
         if word in failed:
             raise SettingError(f"'{word}' of '{sweep.name}' has no scores: {failed[word]}")
-        raise SettingError(
-            f"unknown cell '{word}' of '{sweep.name}'.{closest(word, scored)} {_cells(sweep)} "
-            "Six or more characters of a run's id are allowed too."
-        )
+        try:
+            return sweep, sweep.cell(word)
+        except KeyError:
+            raise SettingError(
+                f"unknown cell '{word}' of '{sweep.name}'.{cells_of(sweep, word)} "
+                "Six or more characters of a run's id are allowed too."
+            ) from None
     other = config.copy()
     other.sweep = word
     sweep = finished(other)
@@ -81,7 +82,7 @@ def finished_cell(config: DictConfig, word: str) -> tuple[FinishedSweep, Finishe
         return sweep, sweep.cell(word)
     except KeyError:
         raise SettingError(
-            f"{word} is a sweep or a failed cell, not a cell with scores. {_cells(sweep)}"
+            f"{word} is a sweep or a failed cell, not a cell with scores.{cells_of(sweep, word)}"
         ) from None
 
 
@@ -93,7 +94,7 @@ def read_folder(
     if found is None and about["ended"] is None:
         done = len(list(folder.glob("*/result.json")))
         raise StoreError(
-            f"The sweep in {folder} has not ended: {done} of {len(about['cells'])} cells have results. "
+            f"The sweep in {folder} has not ended; cells with results: {done} of {len(about['cells'])}. "
             "If its process was killed, run the same command again.",
             where=folder,
         )
@@ -191,5 +192,8 @@ def _is_of(folder: Path, run_id: str) -> bool:
         return False
 
 
-def _cells(sweep: FinishedSweep) -> str:
-    return f"Its cells: {', '.join(cell.name for cell in sweep.cells[:12])}."
+def cells_of(sweep: FinishedSweep, word: str) -> str:
+    """Which cells may have been meant by an unknown ``word``, as the end of a message."""
+    names = [cell.name for cell in sweep.cells]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{closest(word, names)} Its cells: {', '.join(names[:_NAMED])}{more}."

@@ -82,8 +82,8 @@ def comparable(cells: Sequence[FinishedCell]) -> tuple[list[FinishedCell], list[
     others = [
         {
             "name": cell.name,
-            "error": f"It was scored on {len(ids)} questions, and {len(set(ids) & set(kept))} are among the "
-            f"{len(kept)} of the other cells. Cells are compared on the same questions only.",
+            "error": f"It was scored on other questions: {len(set(ids) & set(kept))} of its {len(ids)} are "
+            f"among the {len(kept)} of the other cells. Cells are compared on the same questions only.",
         }
         for ids, group in by_questions.items()
         if ids != kept

@@ -135,7 +135,8 @@ class Row(NamedTuple):
     """One row of an answer, as far as it could be read.
 
     ``start`` and ``end`` are character offsets into the document, both or neither. ``score`` is None where
-    none was given, nan where it is not a number. ``fault`` says what could not be read, in a few words.
+    none was given, nan where it is not a number. ``fault`` says what could not be read, in a few words, and
+    ``given`` shows the row then. ``also``: further names that may be those of its document.
     """
 
     id: str | None = None
@@ -144,6 +145,8 @@ class Row(NamedTuple):
     end: int | None = None
     score: float | None = None
     fault: str = ""
+    given: str = ""
+    also: tuple[str, ...] = ()
 
 
 class Answer(NamedTuple):

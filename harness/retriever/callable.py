@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.errors import SettingError, whole
 from harness.retriever import Answer
-from harness.retriever.external.answers import a, ask_all, said
+from harness.retriever.external.answers import ask_all, said
+from harness.retriever.external.rows import a
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -19,9 +20,8 @@ _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 class CallableRetriever:
     """Calls ``target`` (``package.module:function``) with a question and a number of rows.
 
-    The function ``search(query, top_k)`` gives a list of rows, best first. A row is a mapping with any of
-    ``id``, ``text``, ``start``, ``end`` and ``score``. Raises ``SettingError`` for what can't be imported or
-    called.
+    The function ``search(query, top_k)`` gives a list of rows, best first, as ``read_row`` takes them. Raises
+    ``SettingError`` for what can't be imported or called.
 
     - ``batch``: above 1 the function takes so many questions as a list and gives a list of such lists.
     - ``depth``: rows asked for at most, None for as many as the metrics need.

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,10 +18,13 @@ from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnection
 from harness.errors import SettingError, number, whole
 from harness.retriever import Answer
 from harness.retriever.external.answers import NoAnswerError, ask_all, said
+from harness.retriever.external.rows import line
 
 _AGAIN = {408, 429, 500, 502, 503, 504}
 _LONGEST_WAIT = 60  # seconds, whatever a server asks for
 _LARGEST = 64_000_000  # bytes of an answer
+_SHOWN = 120  # characters of an answer that is none
+_LONG_SECRET = 8  # characters; a shorter one may be a word of the documents
 NOBODY = "nothing answers there"
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 
@@ -28,8 +32,8 @@ _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 class HttpRetriever:
     """Posts ``{"query": ..., "top_k": ...}`` to ``url`` and reads a list of rows as JSON.
 
-    Rows are as for ``retriever=callable``; ``{"results": [...]}`` around them is taken off. Redirects are not
-    followed: the header's value must not reach another host. Raises ``SettingError``.
+    Rows are as for ``retriever=callable``; objects around the list, as services have them, are taken off.
+    Redirects are not followed: the header's value must not reach another host. Raises ``SettingError``.
 
     - ``timeout``: seconds for one request.
     - ``retries``: times that a request is repeated where nothing answers, and after 408, 429 and 5xx.
@@ -72,21 +76,21 @@ class HttpRetriever:
         )
         self._pool = _pool(self.name)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        self._secret = _secret(auth_env, str(auth_header))
-        if self._secret:
-            self._headers[str(auth_header)] = self._secret
+        secret = _secret(auth_env, str(auth_header))
+        if secret:
+            self._headers[str(auth_header)] = secret
+        # Of "Bearer VALUE", the value alone is a secret too.
+        self._secrets = [text for text in (secret, secret.partition(" ")[2].strip()) if text]
+        self._auth = f"{auth_env}, sent as {auth_header}" if secret else "unset; it names the key's variable"
 
     def ask(self, questions: Sequence[str], top_k: int) -> list[Answer]:
-        """One answer for each question.
-
-        Where nothing listens, only the first question is sent.
-        """
-        first = ask_all(self._call, questions[:1], self._batch, top_k)
-        if not questions or len(questions) == 1:
-            return first
-        if first[0].error.startswith(NOBODY):
-            return first * len(questions)
-        return first + ask_all(self._call, questions[1:], self._batch, top_k, self._workers)
+        """One answer for each question. Where nothing listens, only the first question is sent."""
+        answers = ask_all(self._call, questions[:1], self._batch, top_k)
+        if answers and answers[0].error.startswith(NOBODY):
+            answers *= len(questions)
+        elif len(questions) > 1:
+            answers += ask_all(self._call, questions[1:], self._batch, top_k, self._workers)
+        return [answer._replace(error=self._hidden(answer.error)) for answer in answers]
 
     def _call(self, questions: Sequence[str], top_k: int) -> object:
         asked: dict[str, Any] = {"query": questions[0]} if self._batch == 1 else {"queries": list(questions)}
@@ -104,16 +108,35 @@ class HttpRetriever:
             data = answer.read(_LARGEST + 1)
             answer.release_conn()
         except MaxRetryError as error:
-            raise NoAnswerError(self._without_secret(_unreachable(error.reason, self._timeout))) from None
+            raise NoAnswerError(_unreachable(error.reason, self._timeout)) from None
         except urllib3.exceptions.HTTPError:
             raise NoAnswerError("the connection broke in the middle of the answer") from None
+        if len(data) > _LARGEST:
+            raise NoAnswerError(f"an answer of more than {_LARGEST // 1_000_000} MB")
+        text = self._hidden(data.decode("utf-8", "replace"), _LONG_SECRET)
         if answer.status != HTTPStatus.OK:
-            raise NoAnswerError(self._without_secret(_refused(answer, data)))
-        return _content(data)
+            raise NoAnswerError(self._refused(answer, text))
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise NoAnswerError(f"an answer that is not valid JSON: {line(text, _SHOWN)}") from None
 
-    def _without_secret(self, text: str) -> str:
-        """A server may repeat what it was sent."""
-        return text.replace(self._secret, "***") if self._secret else text
+    def _hidden(self, text: str, shortest: int = 1) -> str:
+        """``text`` without the header's value, which a server may repeat, escaped as it likes."""
+        with suppress(ValueError):
+            text = json.dumps(json.loads(text), ensure_ascii=False) if self._secrets else text
+        for secret in (secret for secret in self._secrets if len(secret) >= shortest):
+            text = text.replace(json.dumps(secret)[1:-1], "***").replace(secret, "***")
+        return text
+
+    def _refused(self, answer: urllib3.BaseHTTPResponse, text: str) -> str:
+        """What an answer with another status than 200 says, and what to do."""
+        location = answer.headers.get("Location")
+        if location and 300 <= answer.status < 400:
+            return f"HTTP {answer.status}, moved to {self._hidden(location)}: give that address"
+        said = f"HTTP {answer.status} {answer.reason}: {line(self._hidden(text), _SHOWN)}".rstrip(": ")
+        is_auth = answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+        return said + f" (retriever.auth_env is {self._auth})" * is_auth
 
 
 def _unreachable(reason: Exception | None, timeout: float) -> str:
@@ -144,9 +167,8 @@ def _pool(url: str) -> urllib3.PoolManager:
         )
     if parts.username or parts.password:
         raise SettingError(
-            "retriever.url holds a name or password, which would be written into every result. "
-            "Put the header's value into an environment "
-            "variable and name it: retriever.auth_env=NAME.",
+            "retriever.url holds a name or password, which would be written into every result. Put the "
+            "header's value into an environment variable and name it: retriever.auth_env=NAME.",
             key="retriever.url",
         )
     host = str(parts.hostname)
@@ -172,28 +194,7 @@ def _secret(variable: str | None, header: str) -> str:
         )
     if not re.fullmatch(r"[\x20-\x7e]+", value):
         raise SettingError(
-            f"The environment variable {variable} holds a line break or another sign that no header may "
-            "hold.",
+            f"The environment variable {variable} holds a line break or another forbidden sign.",
             key="retriever.auth_env",
         )
     return value
-
-
-def _content(data: bytes) -> object:
-    if len(data) > _LARGEST:
-        raise NoAnswerError(f"an answer of more than {_LARGEST // 1_000_000} MB")
-    try:
-        return json.loads(data)
-    except ValueError:
-        raise NoAnswerError(f"an answer that is not valid JSON: {_beginning(data)}") from None
-
-
-def _refused(answer: urllib3.BaseHTTPResponse, data: bytes) -> str:
-    location = answer.headers.get("Location")
-    if location and 300 <= answer.status < 400:
-        return f"HTTP {answer.status}, moved to {location}: give that address"
-    return f"HTTP {answer.status} {answer.reason}: {_beginning(data)}".rstrip(": ")
-
-
-def _beginning(data: bytes) -> str:
-    return " ".join(data[:150].decode("utf-8", "replace").split())

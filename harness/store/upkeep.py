@@ -177,4 +177,4 @@ def _damage(file: Path) -> str:
         return str(error)
     except OSError as error:
         return f"it can't be read: {error.strerror}"
-    return f"{shard.damaged} of {len(shard)} rows are wrong (checksum)" if shard.damaged else ""
+    return f"wrong rows (checksum): {shard.damaged} of {len(shard)}" if shard.damaged else ""

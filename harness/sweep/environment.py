@@ -22,6 +22,7 @@ from harness.errors import HarnessError, StoreError
 from harness.files.atomic import write_json
 from harness.files.hub import unreachable
 from harness.paths import conf_folder, root
+from harness.view.formats import counted
 
 _SECONDS = 5.0
 
@@ -99,8 +100,8 @@ def _outcome(label: str, check: Callable[[], str]) -> tuple[bool, str, str]:
 def _inputs(config: DictConfig) -> str:
     inputs = Shared().inputs(config)
     states = ", ".join(f"{n} {state}" for state, n in inputs.labels.states.items() if n)
-    count = len(inputs.labels.questions)
-    return f"{len(inputs.documents)} in {config.corpus.path}; {count} questions; labels: {states}"
+    count = counted(len(inputs.labels.questions), "question")
+    return f"{len(inputs.documents)} in {config.corpus.path}; {count}; labels: {states}"
 
 
 def check_writable(folder: Path) -> None:

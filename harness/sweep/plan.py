@@ -38,13 +38,12 @@ def plan(sweep: Sweep, shared: Shared) -> list[str]:
         Head("cached"),
         Head("embedding", left=True, wraps=True),
     ]
-    count = counted(len(works), "cell")
     total = sum(work for *_, work in works if not isinstance(work, str))
     return [
         "",
         *TextTable(heads, rows).lines(),
         "",
-        f"{count}, about {duration(total)} of embedding with the rates measured just now.",
+        f"{counted(len(works), 'cell')}, about {duration(total)} of embedding with the rates measured now.",
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
     ]
 

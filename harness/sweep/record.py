@@ -27,7 +27,7 @@ from harness.sweep.environment import provenance
 from harness.tracker import SweepRecord, SweepSummary, Tracker
 from harness.view import terminal
 from harness.view.colors import colors_of
-from harness.view.formats import columns
+from harness.view.formats import columns, counted
 from harness.view.leaderboard import leaderboard
 
 
@@ -36,12 +36,11 @@ def record(sweep: Sweep) -> SweepRecord:
     first = sweep.cells[0]
     count = len(sweep.cells)
     axes = " × ".join(key.rpartition(".")[2] for key in sweep.axes) or sweep.names()[0]
-    cells = "1 cell" if count == 1 else f"{count} cells"
     labels = sweep.inputs[0].labels
     settings = sweep.settings()
     same = {key: value for key, value in settings[0].items() if all(s.get(key) == value for s in settings)}
     return SweepRecord(
-        name=f"{cells} · {axes} · {datetime.now():%d %b %H:%M}",  # noqa: DTZ005 - the reader's own clock
+        name=f"{counted(count, 'cell')} · {axes} · {datetime.now():%d %b %H:%M}",  # noqa: DTZ005 - the reader's own clock
         folder=sweep.folder,
         axes=sweep.axes,
         primary=sweep.primary,

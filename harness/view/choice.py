@@ -41,7 +41,7 @@ def headline(decision: Decision) -> str:
     found = decision.selection
     count = found.verdict.questions if found else len(sweep.cells[0].questions["question_id"])
     post_hoc = " (post hoc: chosen after seeing the results)" if decision.post_hoc else ""
-    return f"{sweep.name}; {decision.metric}{post_hoc} over {count:,} questions decides"
+    return f"{sweep.name}; {decision.metric}{post_hoc} over {counted(count, 'question')} decides"
 
 
 def table(decision: Decision) -> list[str]:

@@ -20,17 +20,18 @@ FEW_QUESTIONS = 50
 FEW_DOCUMENTS = 30
 # Below this share of what exact search finds, a cell's loss may be its index's.
 _NOTABLE_LOSS = 0.99
-# How the figures of a retriever that returns its own chunks are said, and what they lead to.
+# How the figures of a retriever that returns its own chunks are said, and what is counted by each.
 _PROBLEMS = {
-    "failed_questions": "{n} of {questions} questions got no answer and count as not found ({example})",
-    "unmapped_rows": "{n} of {rows} rows are in no document and count as not relevant ({example})",
-    "cleaned_rows": "{n} of {rows} rows were found in spite of typography, Markdown or HTML ({example})",
-    "ambiguous_rows": "{n} rows have a text that stands in several places; the first was taken ({example})",
-    "duplicate_rows": "{n} rows came back twice in one answer ({example})",
-    "malformed_rows": "{n} rows have a field of a wrong type ({example})",
-    "bad_scores": "{n} scores are not numbers; the order of the rows counts ({example})",
-    "surplus_rows": "{n} rows exceeded the requested number and were cut off ({example})",
-    "short_answers": "{n} answers hold fewer rows than the largest k ({example})",
+    "failed_questions": ("of {questions} got no answer, counted as not found", ""),
+    "empty_answers": ("of {questions} got no row, counted as not found", ""),
+    "unmapped_rows": ("of {rows} matched no document, counted as not relevant", ""),
+    "cleaned_rows": ("of {rows} were found in spite of typography, Markdown or HTML", ""),
+    "ambiguous_rows": ("had a text that stands in several places; the first was taken", "row"),
+    "duplicate_rows": ("removed, as the same answer had it already", "repeated row"),
+    "malformed_rows": ("could not be read in full", "row"),
+    "bad_scores": ("could not be read as a number; the order of the rows counts", "score"),
+    "surplus_rows": ("exceeded the requested number, cut off", "row"),
+    "short_answers": ("held fewer rows than the largest k", "answer"),
 }
 
 
@@ -87,13 +88,14 @@ def approximate(name: str, content: Mapping[str, Any]) -> str | None:
 def own_chunks(name: str, content: Mapping[str, Any]) -> str | None:
     """What was wrong with the answers of a retriever that returns its own chunks, or None."""
     health, remarks = content["health"], content.get("remarks", {})
-    figures = {
-        "rows": f"{int(health.get('rows', 0)):,}",
-        "questions": f"{sum(content['questions'].values()):,}",
+    totals = {
+        "rows": counted(int(health.get("rows", 0)), "row"),
+        "questions": counted(sum(content["questions"].values()), "question"),
     }
     said = [
-        text.format(n=f"{int(health[key]):,}", example=f"for instance {remarks[key]}", **figures)
-        for key, text in _PROBLEMS.items()
+        f"{counted(int(health[key]), noun) if noun else f'{int(health[key]):,}'} {text.format(**totals)} "
+        f"(for instance {remarks[key]})"
+        for key, (text, noun) in _PROBLEMS.items()
         if health.get(key) and key in remarks
     ]
     return f"{name}: {'; '.join(said)}." if said else None
@@ -118,8 +120,8 @@ def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(questions) > 1:
         lines.append(
             f"The table speaks of the {counted(questions['span'], 'question')} with spans. "
-            f"The {questions['document']:,} about whole documents are "
-            "scored apart (document_... in result.json and MLflow)."
+            f"Scored apart: {questions['document']:,} about whole documents "
+            "(document_... in result.json and MLflow)."
         )
     missing = int(max(content["health"]["lost_evidence"] for content in contents))
     if missing:
@@ -159,7 +161,8 @@ def about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
     if verdict is not None and verdict.method == "cr2":
         lines.append(
             "Questions about the same text are not independent: these weigh like "
-            f"{verdict.effective_clusters:.0f} texts. The intervals are wide and rest on an approximation."
+            f"{counted(round(verdict.effective_clusters), 'text')}. "
+            "The intervals are wide and rest on an approximation."
         )
     sources = sweep.cells[0].questions["source"]
     synthetic = int(np.count_nonzero(sources == "synthetic"))

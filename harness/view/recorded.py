@@ -28,7 +28,7 @@ def confirmed(found: Confirmation) -> str:
 def parity_sentences(found: Parity, *, in_parity: bool, min_equal: float, margin: float) -> list[str]:
     """The outcome of ``verify`` first, then what it rests on."""
     same, total = sum(alike.in_order for alike in found.alike.values()), len(found.alike)
-    rows = f"get the same {found.k} rows in the same order"
+    rows = f"get the same {counted(found.k, 'row')} in the same order"
     head = "In parity" if in_parity else "Not in parity"
     said = [
         f"{head}: {same:,} of {counted(total, 'question')} ({same / total:.1%}) {rows}.",

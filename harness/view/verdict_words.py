@@ -146,11 +146,11 @@ def _ruled_out(verdict: Verdict) -> list[str]:
 
 
 def _alike(verdict: Verdict) -> list[str]:
-    lines = [
-        f"{s.name} answers every question as {s.same_as} does: the two count as one."
-        for s in verdict.standings
-        if s.same_as is not None
-    ]
+    lines = []
+    same = [f"{s.name} as {s.same_as}" for s in verdict.standings if s.same_as is not None]
+    if 0 < len(same) < len(verdict.standings) - 1:  # all alike: the headline says so
+        some = counted(len(same), "configuration answers", "configurations answer")
+        lines.append(f"{some} every question as another does ({listed(same)}). Such a pair counts as one.")
     safe = [
         s.name for s in verdict.standings[1:] if s.non_inferior and s.status != "winner" and s.same_as is None
     ]
@@ -160,7 +160,7 @@ def _alike(verdict: Verdict) -> list[str]:
         lines.append(
             f"{subject} not worse than the best by more than {margin}, and may be taken where cheaper."
         )
-    elif sum(s.status == "not ruled out" for s in verdict.standings) > 1:
+    elif sum(s.status == "not ruled out" and s.same_as is None for s in verdict.standings) > 1:
         lines.append(
             f"No other is shown to be within {margin} of the best: "
             "not being ruled out does not prove being as good."

@@ -38,6 +38,17 @@ def test_a_search_by_words_is_one_cell_for_all_models():
     assert notes == ["3 instead of 4: bm25 does not depend on model"]
 
 
+@pytest.mark.parametrize("typed", ["range(1.2,1.7,0.1)", "1.2,1.3,1.4000000000000001,1.5,1.5999999999999999"])
+def test_a_decimal_has_no_rounding_error(typed):
+    """A range of decimals is what was meant, in names, axes, settings and the configuration."""
+    axes, names, _ = made(f"retriever.k1={typed}", "retriever=bm25")
+    words = take_apart(["-m", f"retriever.k1={typed}", "retriever=bm25"])
+
+    assert axes["retriever.k1"] == ["1.2", "1.3", "1.4", "1.5", "1.6"]
+    assert names == [f"bm25 · k1={k1}" for k1 in ("1.2", "1.3", "1.4", "1.5", "1.6")]
+    assert grid(words, compose.axes(words.overrides)).cells[2].config.retriever.k1 == 1.4
+
+
 def test_other_axes_still_make_cells():
     """What a retriever without a model does depend on is swept as ever."""
     _, names, notes = made("model=minilm,wordllama", "retriever=bm25,dense", "chunk=128,256")

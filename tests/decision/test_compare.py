@@ -131,7 +131,7 @@ def test_what_is_no_comparison_is_refused():
         other,
         questions={**other.questions, "question_id": np.array(["q00", *other.questions["question_id"][1:]])},
     )
-    with pytest.raises(SettingError, match=r"can't be compared.*1 are among the 40"):
+    with pytest.raises(SettingError, match=r"can't be compared.*1 of its 40 are among the 40"):
         compare((given, first), (given, some), None, 3)
     with pytest.raises(SettingError, match="different tokenizers"):
         compare((given, first), (given, with_(second, tokenizer_digest="u")), None, 3)

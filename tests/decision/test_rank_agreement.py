@@ -85,7 +85,7 @@ def test_other_answers_are_not(picked):
         ((), 4, "No live retriever was given."),
         (("retriever=bm25",), 4, "is not a live retriever"),
         (("target=live:none",), 4, "has no attribute 'none'"),
-        (("url=http://127.0.0.1:9/", "retriever.backoff=0"), 4, "answered none of the 5 questions"),
+        (("url=http://127.0.0.1:9/", "retriever.backoff=0"), 4, "answered no question (5 asked)"),
         (("target=live:same", "verify.k=2"), 4, "verify.k is 2; it must be one of k (1, 3)"),
         (("target=live:same", "verify.margin=5"), 4, "verify.margin is 5; it must be a share"),
         (("target=live:same", "golden.path=other.jsonl"), 2, "Not comparable: 4 of the 5 recorded questions"),

@@ -461,8 +461,8 @@ def test_a_golden_set_for_another_corpus_is_refused(keep_lost):
         check([Evidence("a.md"), Evidence("b.md", 0, 3)], keep_lost=keep_lost, others=False)
 
     message = str(caught.value)
-    assert "none of the 1 questions can be scored against the corpus of 2 documents" in message
-    assert "(evidence: 0 VALID, 0 MOVED, 0 CHANGED, 2 LOST)" in message
+    assert "no question of 1 can be scored against the corpus (documents: 2; evidence: " in message
+    assert "; evidence: 0 VALID, 0 MOVED, 0 CHANGED, 2 LOST)" in message
     assert "looks like a golden set for another corpus: check corpus.path, golden.path" in message
 
 

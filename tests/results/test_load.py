@@ -308,7 +308,7 @@ def test_versions_are_told_apart(copy):
 def test_a_sweep_that_did_not_end_is_not_read_by_its_folder(copy):
     """Killed or running: how far it came, and what to do."""
     edited(copy / "sweep.json", ended=None)
-    with pytest.raises(StoreError, match="has not ended: 3 of 4 cells have results"):
+    with pytest.raises(StoreError, match="has not ended; cells with results: 3 of 4"):
         read_folder(copy)
 
 
@@ -343,7 +343,7 @@ def test_cells_with_other_questions_are_refused(copy):
     sweep = read_folder(copy)
     assert [cell.name for cell in sweep.cells] == ["32 · overlap=0", "32 · overlap=20"]
     assert {f["name"]: f["error"] for f in sweep.failures}["16 · overlap=0"].startswith(
-        "It was scored on 4 questions, and 3 are among the 5 of the other cells"
+        "It was scored on other questions: 3 of its 4 are among the 5 of the other cells"
     )
 
     renamed(cells["16 · overlap=0"], ["x1", "x2", "x3", "x4"])

@@ -138,7 +138,13 @@ def test_a_server_that_says_nothing_ends_in_time(waits):
     ("reply", "error"),
     [
         ((200, {}, b"<html>"), "an answer that is not valid JSON: <html>"),
-        ((200, {}, {"hits": []}), "gave a dict; a list of rows"),
+        ((200, {}, {"took": 3, "count": 0}), "gave a dict; a list of rows"),
+        ((200, {}, {"error": "index not ready"}), "an error: index not ready"),
+        (
+            (503, {}, {"error": "index not ready"}),
+            'HTTP 503 Service Unavailable: {"error": "index not ready"}',
+        ),
+        ((403, {}, b""), "HTTP 403 Forbidden (retriever.auth_env is unset; it names the key's variable)"),
         (
             (302, {"Location": "http://elsewhere/"}, b""),
             "HTTP 302, moved to http://elsewhere/: give that address",
@@ -153,15 +159,39 @@ def test_answers_that_are_none(waits, reply, error):
         assert HttpRetriever(url, retries=0).ask(["q"], 5)[0].error.startswith(error)
 
 
-def test_the_secret_is_sent_and_never_shown(monkeypatch):
-    """The header's value comes from the environment; a server that repeats it is not repeated."""
-    monkeypatch.setenv("SEARCH_TOKEN", "Bearer s3cret")
-    with server((401, {}, b"bad token: Bearer s3cret")) as (url, asked):
-        retriever = HttpRetriever(url, auth_env="SEARCH_TOKEN", auth_header="X-Key")
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ((401, {}, b'bad token: Bearer s3cret/"9'), "HTTP 401 Unauthorized: bad token: ***"),
+        ((401, {}, b'{"detail": "s3cret\\/\\u00229 is unknown"}'), 'HTTP 401 Unauthorized: {"detail": "*** is unknown"}'),
+        ((500, {}, b"x" * 112 + b's3cret/"9'), "HTTP 500 Internal Server Error: " + "x" * 112 + "***"),
+        ((302, {"Location": '/?token=s3cret/"9'}, b""), "HTTP 302, moved to /?token=***: give that address"),
+        ((200, {}, {"error": 'no key s3cret/"9'}), "an error: no key ***"),
+        ((200, {}, {'s3cret/"9': 1, "b": 2}), "gave a dict; "),
+    ],
+    ids=["as sent", "escaped", "cut", "redirect", "as an answer", "as a key"],
+)  # fmt: skip
+def test_the_secret_is_sent_and_never_shown(monkeypatch, reply, error):
+    """The header's value comes from the environment; a server that repeats it, or its last part, is not repeated."""
+    monkeypatch.setenv("SEARCH_TOKEN", 'Bearer s3cret/"9')
+    with server(reply) as (url, asked):
+        retriever = HttpRetriever(url, retries=0, auth_env="SEARCH_TOKEN", auth_header="X-Key")
         answer = retriever.ask(["q"], 5)[0]
 
-    assert asked[0][1]["X-Key"] == "Bearer s3cret"
-    assert answer.error == "HTTP 401 Unauthorized: bad token: ***"
+    assert asked[0][1]["X-Key"] == 'Bearer s3cret/"9'
+    assert answer.error.startswith(error)
+    assert "s3c" not in answer.error
+    if reply[0] == 401:
+        assert answer.error.endswith(" (retriever.auth_env is SEARCH_TOKEN, sent as X-Key)")
+
+
+def test_a_short_secret_changes_no_row(monkeypatch):
+    """A value such as "tea" is hidden in messages and left alone in texts."""
+    monkeypatch.setenv("SEARCH_TOKEN", "tea")
+    with server((200, {}, ["green tea"]), (200, {}, {"error": "tea?"})) as (url, _):
+        first, second = HttpRetriever(url, auth_env="SEARCH_TOKEN").ask(["q", "r"], 5)
+
+    assert (first.rows[0].text, second.error) == ("green tea", "an error: ***?")
 
 
 @pytest.mark.parametrize(

@@ -335,7 +335,7 @@ def test_each_damaged_file_is_named(tmp_path):
     reasons = dict(upkeep.damaged(upkeep.checkable(upkeep.cache_items(tmp_path))))
     assert reasons.keys() == {flipped, cut, ranking}
     assert sound not in reasons
-    assert reasons[flipped] == "1 of 10 rows are wrong (checksum)"
+    assert reasons[flipped] == "wrong rows (checksum): 1 of 10"
     assert "can't be read" in reasons[cut]
     assert "CRC" in reasons[ranking]
 

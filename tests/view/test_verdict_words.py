@@ -128,6 +128,25 @@ def test_equal_cells_are_one(sweep):
     said = verdict_words(verdict(*alike), sweep)
 
     assert said.headline == "Both configurations answer every question alike; take the cheapest."
+    assert not [line for line in said.details if "as another" in line or "No other" in line]
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 78])
+def test_many_equal_cells_are_one_sentence(sweep, pairs):
+    """A count and the first three pairs."""
+    alike = [standing(f"b{i}", "not ruled out", -0.1, same_as=f"a{i}") for i in range(pairs)]
+    said = verdict_words(verdict(WINNER, standing("z", "ruled out", -0.2), *alike), sweep).details
+    (line,) = [line for line in said if "every question as another" in line]
+
+    if pairs == 1:
+        assert line == (
+            "1 configuration answers every question as another does (b0 as a0). Such a pair counts as one."
+        )
+    if pairs == 78:
+        assert line == (
+            "78 configurations answer every question as another does "
+            "(b0 as a0, b1 as a1, b2 as a2 and 75 more). Such a pair counts as one."
+        )
 
 
 def test_one_cell_is_no_comparison(sweep):

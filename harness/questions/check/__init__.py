@@ -139,7 +139,7 @@ def _in_lines(finding: Finding, *, in_full: bool) -> Iterator[str]:
     for detail in shown_details:
         yield from wrapped(detail, "   | ", "   |   ")
     if len(details) > len(shown_details):
-        yield f"   | and {len(details) - len(shown_details):,} lines more: output=report.txt"
+        yield f"   | and {counted(len(details) - len(shown_details), 'more line')}: output=report.txt"
     if ids:
         more = f" and {len(ids) - len(shown_ids):,} more" if len(ids) > len(shown_ids) else ""
         yield from wrapped(", ".join(shown_ids) + more, "   questions: ", "   ")

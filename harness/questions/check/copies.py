@@ -117,7 +117,7 @@ def _others(evidence: Evidence, spans: Sequence[Span], checked: CheckedSet) -> t
 
 def _listed(of: Counter[str]) -> str:
     shown = [f"{doc_id} {number:,}" for doc_id, number in of.most_common(_SHOWN)]
-    return ", ".join(shown + [f"and {len(of) - _SHOWN:,} documents more"] * (len(of) > _SHOWN))
+    return ", ".join(shown + [f"and {counted(len(of) - _SHOWN, 'more document')}"] * (len(of) > _SHOWN))
 
 
 def _detail(checked: CheckedSet, key: Position, evidence: Evidence, places: Sequence[Evidence]) -> str:

@@ -70,7 +70,7 @@ def _size_problem(
         return (Finding("equal sizes", "note", (), sentence, f"Keep one of them, chunk={min(fitting)}."),)
     if whole >= _ALMOST_ALL * len(tokens):
         sentence = (
-            f"{whole:,} of {len(tokens):,} documents are one chunk at every compared size "
+            f"{whole:,} of {counted(len(tokens), 'document')}: one chunk at every compared size "
             f"(chunk={min(chunk_sizes)} or more): chunkers differ only on the rest."
         )
         advice = "Compare smaller chunks too, and expect little difference."
@@ -97,7 +97,7 @@ def coverage(checked: CheckedSet) -> CheckResult:
     most = max(questions_of, key=lambda doc_id: len(questions_of[doc_id]))
     number = len(questions_of[most])
     fact = (
-        f"{len(questions_of):,} of {documents:,} documents have questions; "
+        f"{len(questions_of):,} of {counted(documents, 'document')} asked about; "
         f"the most, {number:,} of {total:,}, are about {most}"
     )
     found = []
@@ -116,7 +116,7 @@ def _unasked(checked: CheckedSet, questions_of: Mapping[str, Sequence[int]]) -> 
         return []
     unasked = tuple(document.doc_id for document in documents if document.doc_id not in questions_of)
     sentence = (
-        f"{len(unasked):,} of {len(documents):,} documents have no question: they are only distractors."
+        f"Without a question are {len(unasked):,} of {counted(len(documents), 'document')}: only distractors."
     )
     advice = "Ask about more of them, unless users never do."
     return [Finding("unasked documents", "note", (), sentence, advice, unasked)]

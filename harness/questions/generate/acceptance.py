@@ -75,7 +75,7 @@ def _fields(reply: Any) -> tuple[str, list[str]] | Rejection:
             "malformed", 'The answer is not as agreed: "question" is a text, "quotes" a list of texts.'
         )
     if not 1 <= len(quotes) <= _MOST_QUOTES:
-        return Rejection("malformed", f"There are {len(quotes)} quotes; one to {_MOST_QUOTES} are expected.")
+        return Rejection("malformed", f"Quotes: {len(quotes)}; one to {_MOST_QUOTES} are expected.")
     question, quotes = encodable_json(question), encodable_json(quotes)
     return " ".join(question.split()), quotes
 

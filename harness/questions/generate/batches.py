@@ -7,7 +7,7 @@ without an id looks it up among the account's batches: its custom ids begin with
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -141,7 +141,7 @@ class Batches:
     def _wait(self, batch_id: str) -> None:
         """Until the batch has ended, however long it takes."""
         while True:
-            batch = self._call(lambda sdk: sdk.messages.batches.retrieve(batch_id))
+            batch = self._call(lambda sdk: sdk.messages.batches.retrieve(batch_id), batch_id)
             counts = batch.request_counts
             total = sum(counts.model_dump().values())
             self.on_poll(batch_id, total - counts.processing, total)
@@ -151,30 +151,31 @@ class Batches:
                 raise StoppedError
 
     def _results(self, batch_id: str) -> list[MessageBatchIndividualResponse]:
-        return list(self._call(lambda sdk: sdk.messages.batches.results(batch_id)))
+        return list(self._call(lambda sdk: sdk.messages.batches.results(batch_id), batch_id))
 
     def _found(self, sent: SentBatch) -> str:
         """The id of the batch on the account that has ``sent``'s custom ids, or nothing."""
+
+        def newer(sdk: Anthropic) -> list[MessageBatch]:
+            newest_first = sdk.messages.batches.list(limit=100)
+            return list(takewhile(lambda batch: batch.created_at >= sent.at - _CLOCKS_DIFFER, newest_first))
+
         known = {item["batch_id"] for item in self.journal.items() if "batch_id" in item}
-        since = sent.at - _CLOCKS_DIFFER
-        for batch in self._call(lambda sdk: list(_newer(sdk.messages.batches.list(limit=100), since))):
-            total = sum(batch.request_counts.model_dump().values())
-            if batch.id in known or total != len(sent.requests):
+        for batch in self._call(newer, sent.word):
+            if batch.id in known or sum(batch.request_counts.model_dump().values()) != len(sent.requests):
                 continue
             self._wait(batch.id)  # custom ids can be read only when a batch has ended
             if any(row.custom_id in sent.requests for row in self._results(batch.id)):
                 return str(batch.id)
         return ""
 
-    def _call(self, call: Callable[[Anthropic], Any]) -> Any:
-        return self.client.call(call, self.model)
+    def _call(self, call: Callable[[Anthropic], Any], batch: str) -> Any:
+        reason = f"The API does not know the batch {batch}, which is noted in {self.journal.path}"
+        advice = "Use the key and generator.base_url that sent it, or give it up: delete that file."
+        return self.client.call(call, self.model, unknown=(reason, advice))
 
     def _over(self, sent: SentBatch) -> None:
         self.journal.append({"word": sent.word, "over": True})
-
-
-def _newer(newest_first: Iterable[MessageBatch], moment: datetime) -> Iterator[MessageBatch]:
-    return takewhile(lambda batch: batch.created_at >= moment, newest_first)
 
 
 def _item(sent: SentBatch) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def key_of(environment: Mapping[str, str]) -> dict[str, str]:
             return {name.removeprefix("ANTHROPIC_").lower(): value}
     raise ModelError(
         "There is no key: ANTHROPIC_API_KEY is not set. Get one at platform.claude.com, "
-        "then: export ANTHROPIC_API_KEY=..."
+        "then: export ANTHROPIC_API_KEY=... Your own questions need no key: python -m harness.golden.add FILE"
     )
 
 
@@ -102,8 +102,12 @@ class ClaudeClient:
         make: Callable[[anthropic.Anthropic], Any],
         model: str,
         on_lost: Callable[[str], None] = lambda _reason: None,
+        unknown: tuple[str, str] | None = None,
     ) -> Any:
-        """What ``make`` returns, given the SDK; ``on_lost`` sees every try whose answer did not arrive."""
+        """What ``make`` returns, given the SDK; ``on_lost`` sees every try whose answer did not arrive.
+
+        ``unknown``: reason and advice where what is asked for does not exist; None: the model does not.
+        """
         import anthropic
 
         tries = 0
@@ -126,6 +130,8 @@ class ClaudeClient:
             return make(self.sdk.with_options(middleware=[watched]))
         except anthropic.APIError as error:
             reason, advice, _ = failure_of(error, model)
+            if unknown and isinstance(error, anthropic.NotFoundError):
+                reason, advice = unknown
         # Raised outside of ``except``: a traceback must not lead to the request and its key.
         sentence = f"{reason}{f' after {tries} tries' if tries > 1 else ''}. {advice} {_CACHED}"
         for secret in self._secrets:  # the API's own words may repeat the key

@@ -16,7 +16,7 @@ from harness.cell.settings import new
 from harness.cli.compose import Composed
 from harness.cli.say import say, say_all
 from harness.corpus.gather import summary
-from harness.errors import SettingError, switch
+from harness.errors import InputError, SettingError, switch
 from harness.files.journal import Journal
 from harness.questions import golden_file
 from harness.questions.generate import Prompt
@@ -61,6 +61,12 @@ def run(made: Composed, given: Sequence[str]) -> int:
             session.write((lambda: None) if is_agreed else _agree)
         finally:
             say_all(_outcome(session.writing, session.ledger, settings, golden))
+    if not journals["golden"].items():
+        raise InputError(
+            f"{golden} has no question, so there is nothing to compare on. Give documents with more text "
+            "(corpus.path=DIR), or add questions of your own: python -m harness.golden.add FILE.",
+            path=golden,
+        )
     default = Path(str(config.corpus.path)) / "golden.jsonl" if "path" in config.corpus else None
     corpus_words = [word for word in given if re.match(r"corpus[.\w]*=", word)]
     say(_following(corpus_words, None if golden == default else golden))

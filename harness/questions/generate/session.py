@@ -23,6 +23,7 @@ from harness.questions.generate.client import ClaudeClient, key_of
 from harness.questions.generate.ledger import Ledger
 from harness.questions.generate.money import Budget, dollars, plan, price_of
 from harness.questions.generate.writing import RetryState, Writing
+from harness.view.formats import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +111,19 @@ class Session:
 
         Raises what ended it; all answers are cached.
         """
-        settings, journal = self.settings, self.journals["batches"]
+        try:
+            self._write(agree)
+        except KeyboardInterrupt:
+            for sent in unfinished(self.journals["batches"]):
+                batch = f"Batch {sent.batch_id}" if sent.batch_id else "A batch that may have been sent"
+                count = counted(len(sent.requests), "question")
+                complain(f"{batch} ({count}) goes on at the API and is billed; its answers are not lost.")
+            raise
+
+    def _write(self, agree: Callable[[], None]) -> None:
+        settings = self.settings
         # Answers of batches that an earlier run sent are paid for.
-        for sent in unfinished(journal) if journal.path.exists() else ():
+        for sent in unfinished(self.journals["batches"]):
             self._batches().attach(sent)
         waiting = list(self.writing.begin())
         if not waiting:
@@ -158,5 +169,5 @@ def _say_batch(batch_id: str, done: int, total: int) -> None:
 
 
 def _say_stop(calls: int) -> None:
-    are = "call is" if calls == 1 else "calls are"
-    complain(f"Stopping. {calls} {are} still running; their answers are paid for and will be cached.")
+    running = counted(calls, "call is", "calls are")
+    complain(f"Stopping. {running} still running; their answers are paid for and will be cached.")

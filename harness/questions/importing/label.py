@@ -65,9 +65,7 @@ def _spans(given: Mapping[str, Any]) -> Label | None:
     if quotes is None:
         quotes = [None] * len(spans)
     if not isinstance(quotes, list) or len(quotes) != len(spans):
-        raise FieldError(
-            f"texts is {shown(quotes)}; a list of {len(spans)} texts is expected, one for each span."
-        )
+        raise FieldError(f"texts is {shown(quotes)}; one text for each span is expected ({len(spans)}).")
     places = [
         _place(given, number(start), number(end), quote)
         for (start, end), quote in zip(spans, quotes, strict=True)

@@ -13,6 +13,7 @@ from harness.questions.importing.columns import PROPOSED, is_given, meanings, pl
 from harness.questions.importing.entry import id_in
 from harness.questions.importing.table import CellTable, Record, cell_value
 from harness.text.encodings import encodable
+from harness.view.formats import counted
 
 _OURS = {REASON, *PROPOSED}
 UNEXPECTED = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # of values of another kind
@@ -82,7 +83,7 @@ def _fault(record: Record, columns: Sequence[str]) -> str:
     if not record.is_sound:
         return "a quotation mark is opened and never closed; write two of them for one inside a cell."
     return (
-        f"{len(record.cells)} cells, but there are {len(columns)} columns; "
+        f"{counted(len(record.cells), 'cell')}, but {counted(len(columns), 'column')}; "
         "put a cell that contains the delimiter into quotation marks."
     )
 

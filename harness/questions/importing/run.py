@@ -178,6 +178,6 @@ def _closing(golden: Path, merged: MergedSet, corpus: Sequence[str]) -> list[str
     sources = Counter(str(line.get("source", "import")) for line in lines)
     counts = ", ".join(f"{count:,} {source}" for source, count in sources.most_common())
     return [
-        f"golden set {golden}: {len(lines):,} questions ({counts})",
+        f"golden set {golden}: {counted(len(lines), 'question')} ({counts})",
         f"next       python -m harness {shlex.join([*corpus, f'golden.path={golden}'])} model=wordllama",
     ]

@@ -1,19 +1,23 @@
-"""What an external retriever returned, read row by row: faults are named, and no row is dropped."""
+"""The answers of an external retriever: each question asked, and its list of rows found in what came back."""
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias, TypeGuard
 
 from harness.progress import bar
-from harness.retriever import Answer, Row
+from harness.retriever import Answer
+from harness.retriever.external.rows import a, attribute, line, read_row
 
 Call: TypeAlias = Callable[[Sequence[str], int], object]
-_LONGEST = 200  # characters of an error that are shown
 _SHAPE = 'a list of rows such as {"id": ..., "text": ...} is expected'
+# Where services and libraries put the list.
+_LISTS = (
+    *("results", "documents", "docs", "hits", "matches", "points", "nodes", "chunks", "contexts", "items"),
+    *("rows", "result", "response", "data", "value"),
+)
+_HOLDERS = ("body", "points", "source_nodes")  # attributes of the responses of client libraries
 
 
 class NoAnswerError(Exception):
@@ -63,7 +67,7 @@ def _several(call: Call, some: Sequence[str], top_k: int) -> list[Answer]:
             return [Answer(error=said(error))]
         return [answer for question in some for answer in _several(call, [question], top_k)]
     if found is None or len(found) != len(some):
-        what = f"{len(found)} answers" if found is not None else a(given)
+        what = f"a list of {len(found)}" if found is not None else a(given)
         return [
             Answer(error=f"gave {what} to {len(some)} questions at a time; a list of as many is expected")
         ] * len(some)
@@ -81,71 +85,35 @@ def _one(call: Callable[[], object], top_k: int) -> Answer:
     return Answer(tuple(map(read_row, rows[:top_k])), surplus=max(0, len(rows) - top_k))
 
 
-def read_row(given: object) -> Row:
-    """A row: ``id`` (or ``doc_id``), ``text``, ``start`` with ``end``, ``score``; all may be missing."""
-    if not isinstance(given, Mapping):
-        return Row(fault=f"{a(given)} instead of an object")
-    faults: list[str] = []
-    row_id = given.get("id", given.get("doc_id"))
-    if isinstance(row_id, bool) or not isinstance(row_id, (str, int, type(None))):
-        faults.append(f"id is {a(row_id)}")
-        row_id = None
-    text = given.get("text")
-    if not isinstance(text, (str, type(None))):
-        faults.append(f"text is {a(text)}")
-        text = None
-    start, end = _offset(given.get("start"), "start", faults), _offset(given.get("end"), "end", faults)
-    if (start is None) != (end is None):
-        faults.append("only one of start and end")
-        start = end = None
-    name = None if row_id is None else str(row_id)
-    return Row(name, text, start, end, _score(given.get("score")), ", ".join(faults))
-
-
 def said(error: Exception) -> str:
     """An exception in a few words, on one line."""
-    text = " ".join(str(error).split())
-    text = text if len(text) <= _LONGEST else text[:_LONGEST] + " …"
+    text = line(str(error))
     if isinstance(error, NoAnswerError):
         return text
     kind = type(error).__name__
     return f"{kind}: {text}" if text else kind
 
 
-def a(value: object) -> str:
-    """What kind of thing it is."""
-    if value is None:
-        return "nothing (None)"
-    kind = type(value).__name__
-    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"
-
-
 def _unwrapped(given: object) -> object:
-    """Services put a list under a name."""
-    return given["results"] if isinstance(given, Mapping) and "results" in given else given
+    """The list in an answer, under whatever names services put it.
+
+    Raises ``NoAnswerError`` for an error in its place, and for an object without a list.
+    """
+    given = next((v for name in _HOLDERS if _holds(v := attribute(given, name))), given)
+    while isinstance(given, Mapping):
+        if error := given.get("error") or given.get("errors"):
+            raise NoAnswerError(f"an error: {error}")
+        names = tuple(given) if len(given) == 1 else _LISTS
+        inner = next((given[name] for name in names if _holds(given.get(name))), None)
+        if inner is None:
+            raise NoAnswerError(f"gave {a(given)}; {_SHAPE}, not {given}")
+        given = inner
+    return given
 
 
 def _is_list(given: object) -> TypeGuard[Iterable[object]]:
     return isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
 
 
-def _offset(value: object, name: str, faults: list[str]) -> int | None:
-    if value is None:
-        return None
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)  # type: ignore[arg-type]  # it says itself whether it is a whole number
-    except TypeError:
-        pass
-    faults.append(f"{name} is {a(value)}")
-    return None
-
-
-def _score(value: object) -> float | None:
-    if value is None:
-        return None
-    try:
-        score = math.nan if isinstance(value, (str, bool)) else float(value)  # type: ignore[arg-type]  # it says itself whether it is a number
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-    return score if math.isfinite(score) else math.nan
+def _holds(given: object) -> bool:
+    return isinstance(given, Mapping) or _is_list(given)

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.errors import SettingError
-from harness.records import Chunks, FloatArray, IntArray, Kind, Question, Ranking
+from harness.records import Chunks, Document, FloatArray, IntArray, Kind, Question, Ranking
 from harness.retriever import LATENCY_DEPTH, Answer, Depth, OwnRetriever, Prepared, Row
-from harness.retriever.external.locating import Located, key, locate
+from harness.retriever.external.locating import Located, key, locate, named
 from harness.retriever.external.returned import pool, problems
+from harness.retriever.external.rows import line
 from harness.retriever.scored import first_in_lists, first_of_each, ranking
 from harness.text.tokens import Tokenizer, TokenMap
 
@@ -51,35 +52,31 @@ class ExternalRetriever:
 
         Without questions nothing is asked. Only the documents of ``chunks`` are used.
 
-        Raises ``SettingError`` when no question is answered, no row is in any document, or
-        ``retriever.depth`` is below the largest k.
+        Raises ``SettingError`` when no question is answered, no row comes back, most rows match no document,
+        or ``retriever.depth`` is below the largest k.
         """
-        depth, open_ = (
-            self._first_depth(ks, metrics),
-            {q.text: q for of_kind in questions.values() for q in of_kind},
-        )
+        depth = self._first_depth(ks, metrics)
+        asked = open_ = {q.text: q for of_kind in questions.values() for q in of_kind}
         if not open_:
             return Prepared(chunks, tokens)
-        asked = list(open_)
+        self._index = {document.doc_id: i for i, document in enumerate(chunks.documents)}
         while open_:
             self._ask(list(open_), depth)
-            rows = [row for text in asked for row in self._answers[text].rows]
+            answers = {text: self._answers[text] for text in asked}
+            rows = [row for answer in answers.values() for row in answer.rows]
             self._located |= locate((row for row in rows if key(row) not in self._located), chunks.documents)
-            self._refuse_nothing(asked, rows, chunks)
+            wrong = problems(questions, answers, self._located, max(ks))
+            _refuse_unusable(self._retriever.name, answers, self._located, wrong.counts, chunks.documents)
             self._pool = pool(rows, self._located, chunks.documents, tokens, self._tokenizer)
             self._ranked: dict[tuple[str, bool], tuple[IntArray, FloatArray]] = {}
             if self._retriever.depth or depth >= MOST_ROWS:
                 break
             open_ = {text: q for text, q in open_.items() if not self._is_enough(q, depth, ks, metrics)}
             depth = min(2 * depth, MOST_ROWS)
-        wrong = problems(questions, self._answers, self._located, max(ks))
         return Prepared(self._pool.chunks, self._pool.tokens, *wrong)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
-        """The first ``depth`` rows of each answer; with ``groups``, documents by their first row.
-
-        A chunk that came back twice stands there twice.
-        """
+        """The first ``depth`` rows of each answer, repeats left out; with ``groups``, documents."""
         lists = [self._in_order(question, documents=groups is not None) for question in questions]
         return ranking(lists, depth)
 
@@ -128,46 +125,67 @@ class ExternalRetriever:
         for text, answer in zip(questions, self._retriever.ask(questions, depth), strict=True):
             # What was answered before stands, if it can't be had deeper.
             if not answer.error or text not in self._answers:
-                self._answers[text] = answer
+                self._answers[text] = answer._replace(rows=tuple(named(r, self._index) for r in answer.rows))
 
     def _is_enough(self, question: Question, depth: int, ks: Sequence[int], metrics: Depth) -> bool:
-        """Every budget is filled, or for whole documents the largest k; or no more came back than this."""
+        """The largest k and, but for whole documents, every budget is filled; or no more came back."""
         if len(self._answers[question.text].rows) < depth:
             return True
-        if question.kind == "document":
-            return len(self._in_order(question.text, documents=True)[0]) >= max(ks)
-        return metrics.is_deep_enough(self._pool.chunks, self.search([question.text], depth))
+        distinct = len(self._in_order(question.text, documents=question.kind == "document")[0])
+        if distinct < max(ks) or question.kind == "document":
+            return distinct >= max(ks)
+        return metrics.is_deep_enough(self._pool.chunks, self.search([question.text], distinct))
 
     def _in_order(self, question: str, *, documents: bool) -> tuple[IntArray, FloatArray]:
-        """The rows of the whole answer, and their scores; with ``documents``, each document once."""
+        """The distinct rows of the whole answer, or documents, where each first stands; and their scores."""
         if (question, documents) not in self._ranked:
             rows = self._answers[question].rows
             keys = [key(row) for row in rows]
             places = [self._pool.row(row, self._located[row], documents=documents) for row in keys]
-            found, scores = np.array(places, np.int64), np.array(_scores(rows, places), np.float64)
-            if documents:
-                found, first = first_of_each(found)
-                scores = scores[first]
-            self._ranked[question, documents] = found, scores
+            found, first = first_of_each(np.array(places, np.int64))
+            scores = _scores([rows[i] for i in first], found.tolist())
+            self._ranked[question, documents] = found, np.array(scores, np.float64)
         return self._ranked[question, documents]
 
-    def _refuse_nothing(self, asked: Sequence[str], rows: Sequence[Row], chunks: Chunks) -> None:
-        """A score of 0 because nobody was there, or because ids are others, would be wrong and not bad."""
-        name = self._retriever.name
-        if all(self._answers[text].error for text in asked):
-            raise SettingError(
-                f"{name} answered none of the {len(asked):,} questions. The first: "
-                f"{self._answers[asked[0]].error}.",
-                key="retriever",
-            )
-        if rows and all(self._located[key(row)].doc < 0 for row in rows):
-            ids = ", ".join(document.doc_id for document in chunks.documents[:3])
-            raise SettingError(
-                f"None of the {len(rows):,} rows that {name} gave is in these documents. "
-                f"The first has the id {rows[0].id!r}: "
-                f"{self._located[key(rows[0])].reason}. Documents have ids such as {ids}.",
-                key="retriever",
-            )
+
+def _refuse_unusable(
+    name: str,
+    answers: Mapping[str, Answer],
+    located: Mapping[Row, Located],
+    counts: Mapping[str, float],
+    documents: Sequence[Document],
+) -> None:
+    """Raises ``SettingError`` where scores would say nothing about the retriever called ``name``.
+
+    That is: no question was answered, no row came back, or more than half of the rows match no document.
+    """
+    if all(answer.error for answer in answers.values()):
+        said = f"{name} answered no question ({len(answers):,} asked). The first: "
+        raise SettingError(f"{said}{next(iter(answers.values())).error}.", key="retriever")
+    if not counts["rows"]:
+        raise SettingError(
+            f"{name} returned no row for any question ({len(answers):,} asked). Is its index filled? "
+            f"The first question was: {line(next(iter(answers)))}",
+            key="retriever",
+        )
+    if 2 * counts["unmapped_rows"] > counts["rows"]:
+        rows = dict.fromkeys(key(row) for answer in answers.values() for row in answer.rows)
+        lost = [row for row in rows if not located[row].span]
+        ids = ", ".join(document.doc_id for document in documents[:3])
+        raise SettingError(
+            f"{counts['unmapped_rows']:,.0f} of {counts['rows']:,.0f} rows that {name} returned match no "
+            f"document. For instance: {'; '.join(_look(row, located[row]) for row in lost[:2])}. "
+            f"Documents have ids such as {ids}. Give corpus.path the documents that its index holds. "
+            "A row is a text, (row, score), or an object with id and text (docs/own-retriever.md).",
+            key="retriever",
+        )
+
+
+def _look(row: Row, located: Located) -> str:
+    """A row that matches nothing, on a line, and why."""
+    fields = {"id": row.id, "start": row.start, "end": row.end, "text": row.text and line(row.text)}
+    shown = row.given or str({name: value for name, value in fields.items() if value is not None})
+    return f"{line(shown, 120)} ({located.reason})"
 
 
 def _scores(given: Sequence[Row], rows: Sequence[int]) -> list[float]:

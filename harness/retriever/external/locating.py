@@ -20,6 +20,7 @@ from harness.text.spans import Span, find_spans, squeezed
 _CHUNK_ID = re.compile(r"(.+)[:#](\d+)-(\d+)", re.DOTALL)
 # Two occurrences are enough to know that there are several.
 _OCCURRENCES = 2
+_LONGEST_NAME = 400  # characters; whatever is longer is a text
 
 
 class Located(NamedTuple):
@@ -41,6 +42,24 @@ class Located(NamedTuple):
 def key(row: Row) -> Row:
     """What decides where a row stands: all but its score."""
     return row._replace(score=None)
+
+
+def named(row: Row, index: Mapping[str, int]) -> Row:
+    """``row`` with one id: the first of its names that a document in ``index`` has, else the first of all.
+
+    A path names the document whose id it ends with. A row that is a text alone may be such a name too.
+    """
+    for name in (row.id, *row.also) if row.id is not None else (row.text or "",):
+        for doc_id in _endings(str(name)):
+            if _named(Row(doc_id), index)[0] >= 0:
+                return row._replace(id=doc_id, also=(), text=row.text if row.id is not None else None)
+    return row._replace(also=())
+
+
+def _endings(name: str) -> list[str]:
+    """A name, and if it is a path the shorter ones at its end."""
+    parts = re.split(r"[/\\]+", name) if len(name) <= _LONGEST_NAME else []
+    return [name, *("/".join(parts[first:]) for first in range(len(parts)))]
 
 
 def locate(rows: Iterable[Row], documents: Sequence[Document]) -> dict[Row, Located]:

@@ -13,6 +13,7 @@ import numpy as np
 from harness.records import Chunks, Document, IntArray, Kind, Question
 from harness.retriever import Answer, Row
 from harness.retriever.external.locating import Located, key
+from harness.retriever.external.rows import line
 from harness.text.tokens import Tokenizer, TokenMap
 
 # What a row that is in no document is called, in files and reports.
@@ -41,6 +42,11 @@ class Pool:
         return self.row_of_span[doc, 0, len(self.chunks.documents[doc].text)]
 
 
+def repeated(row: Row, located: Located) -> object:
+    """What a row and its repeats have in common: the span, else the text; ``row`` is a ``key``."""
+    return located.span or row.text or row
+
+
 def uncut(documents: Sequence[Document]) -> Chunks:
     """The documents without any chunk: an external retriever returns its own."""
     nothing = np.zeros(0, np.int64)
@@ -59,14 +65,16 @@ def pool(
     A row without a span becomes a document of its own behind the others, so that its text is counted as read.
     """
     keys = dict.fromkeys(map(key, rows))
-    lost = [row for row in keys if located[row].span is None]
-    nowhere = {row: len(documents) + i for i, row in enumerate(lost)}
-    texts = [row.text or " " for row in lost]  # a row of the pool has a character
+    lost = {row: repeated(row, located[row]) for row in keys if located[row].span is None}
+    distinct = {same: i for i, same in enumerate(dict.fromkeys(lost.values()))}
+    nowhere = {row: len(documents) + distinct[same] for row, same in lost.items()}
+    texts = [same if isinstance(same, str) else " " for same in distinct]  # a row of the pool has a character
     if lost:
         made_up = [Document(f"{NOWHERE} {i}", text) for i, text in enumerate(texts, start=1)]
         documents, tokens = [*documents, *made_up], [*tokens, *tokenizer.map(texts)]
     spans = {span for row in keys if (span := located[row].span) is not None}
-    ends = {(nowhere[row], 0, len(text)) for row, text in zip(lost, texts, strict=True)}
+    first = len(documents) - len(texts)
+    ends = {(first + i, 0, len(text)) for i, text in enumerate(texts)}
     ordered = sorted({tuple(span) for span in spans} | ends)
     doc, start, end = np.array(ordered, np.int64).reshape(-1, 3).T
     chunks = Chunks(documents, doc, start, end, _counts(doc, start, end, tokens), complete=False)
@@ -89,7 +97,7 @@ def _runs(doc: IntArray) -> list[tuple[int, int]]:
 
 _NAMES = (
     *("rows", "unmapped_rows", "cleaned_rows", "ambiguous_rows", "duplicate_rows", "malformed_rows"),
-    *("bad_scores", "surplus_rows", "failed_questions", "short_answers"),
+    *("bad_scores", "surplus_rows", "failed_questions", "empty_answers", "short_answers"),
 )
 
 
@@ -113,17 +121,18 @@ def problems(
 
     ``rows``: how many came back. ``unmapped_rows``: in no document. ``cleaned_rows``: found by their
     words, in another typography or among markup. ``ambiguous_rows``: their text occurs several times, the
-    first span was taken. ``duplicate_rows``: the same span, or for whole documents the
-    same row, once more. ``malformed_rows``: a field has a wrong type. ``bad_scores``: no number.
-    ``surplus_rows``: beyond what was asked for, cut off. ``failed_questions``: no answer. ``short_answers``:
-    fewer rows than the largest k.
+    first span was taken. ``duplicate_rows``: repeats of an earlier row of the answer, removed.
+    ``malformed_rows``: something in them can't be read. ``bad_scores``: no number. ``surplus_rows``: beyond
+    what was asked for, cut off. ``failed_questions``: no answer. ``empty_answers``: no row.
+    ``short_answers``: some rows, but fewer than the largest k.
     """
     found = _Found()
     for kind, asked in questions.items():
         for question in asked:
             answer = answers[question.text]
             found.add("failed_questions", question, bool(answer.error), answer.error)
-            short = not answer.error and len(answer.rows) < most_k
+            found.add("empty_answers", question, not answer.error and not answer.rows, "0 rows")
+            short = 0 < len(answer.rows) < most_k
             found.add("short_answers", question, short, f"{len(answer.rows)} rows for k={most_k}")
             found.add("surplus_rows", question, answer.surplus, f"{answer.surplus} too many")
             _look_through(found, kind, question, answer.rows, located)
@@ -136,9 +145,9 @@ def _look_through(
     seen: set[object] = set()
     for rank, row in enumerate(rows, start=1):
         found_at, where = located[key(row)], f"row {rank}"
-        named = where if row.id is None else f"{where}, id {row.id!r}"
+        named = where if row.id is None else f"{where}, id {line(row.id)!r}"
         lost = found_at.doc < 0 if kind == "document" else found_at.span is None
-        same: object = key(row) if found_at.span is None else found_at.span
+        same = repeated(key(row), found_at)
         found.add("rows", question, 1, where)
         found.add("unmapped_rows", question, lost, f"{named}: {found_at.reason}")
         found.add("cleaned_rows", question, found_at.is_cleaned and kind == "span", named)

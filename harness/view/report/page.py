@@ -167,7 +167,12 @@ def _costs(sweep: FinishedSweep, metric: str) -> list[ReportChart]:
     fixed = f"recall_at_{sweep.k}" if metric.endswith("_tokens") else metric
     found = []
     for title, cost, label, quality in (
-        ("Tokens of returned context", f"context_tokens_at_{sweep.k}", f"tokens in {sweep.k} rows", fixed),
+        (
+            "Tokens of returned context",
+            f"context_tokens_at_{sweep.k}",
+            f"tokens in {counted(sweep.k, 'row')}",
+            fixed,
+        ),
         ("Latency", "query_ms_p95", "ms per query, p95", metric),
         ("Index", "index_mb", "index size in MB", metric),
     ):

@@ -20,6 +20,7 @@ from harness.metrics.diagnosis import CAUSES
 from harness.records import IntArray
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.snippets import clipped, widened
+from harness.view.formats import counted
 from harness.view.report.excerpts import (
     Shown,
     aligned,
@@ -68,8 +69,9 @@ def payload(sweep: FinishedSweep, metric: str, most: int = MOST_BYTES) -> Payloa
     order = np.argsort(answered(sweep, ids), kind="stable")
     asked, packed = _fitted(len(ids), most, lambda n: made(1, _chosen(order, n)))
     left_out = (
-        f"Texts stand beside {asked:,} of {len(ids):,} questions, those that most configurations miss, "
-        "and rows only for the best configuration: with all of them this page would be too big."
+        f"Texts stand beside {asked:,} of {counted(len(ids), 'question')}, "
+        "those that most configurations miss, and rows only for the best configuration: "
+        "with all of them this page would be too big."
     )
     return Payload(packed, [left_out])
 

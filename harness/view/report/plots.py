@@ -10,6 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from harness.results.finished import FinishedCell
+from harness.view.formats import counted
 from harness.view.report.drawing import (
     BOLD,
     LETTER,
@@ -69,7 +70,7 @@ def recall_lines(cells: Mapping[str, Mapping[str, float]], pattern: str, label: 
         "recall.svg.j2",
         width=WIDTH + max(0.0, room - _ROOM),
         height=height,
-        said=f"Recall over {label} of {len(cells)} configurations.",
+        said=f"Recall over {label} of {counted(len(cells), 'configuration')}.",
         across=across,
         up=up,
         left=_LEFT,
@@ -137,7 +138,7 @@ def scatter(found: Sequence[CostPoint], cost: str, quality: str) -> Markup | Non
         "scatter.svg.j2",
         width=_NARROW,
         height=_HEIGHT,
-        said=f"{quality} against {cost} of {len(found)} configurations.",
+        said=f"{quality} against {cost} of {counted(len(found), 'configuration')}.",
         across=across,
         up=up,
         left=left,

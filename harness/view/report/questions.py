@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
+from harness.view.formats import counted
 from harness.view.notes import documents
 from harness.view.report.excerpts import places_of
 
@@ -63,7 +64,7 @@ def _facts(sweep: FinishedSweep, verdict: Verdict | None, left_out: int) -> list
         ("separate texts", f"{len(set(columns['cluster'].tolist())):,}"),
     ]
     if verdict is not None:
-        facts.append(("which weigh like", f"{verdict.effective_clusters:.0f} texts"))
+        facts.append(("which weigh like", counted(round(verdict.effective_clusters), "text")))
     return facts
 
 

@@ -27,7 +27,7 @@ def test_the_terminal_shows_the_worst_first_and_not_too_much():
     assert "alike        25 | 26" in lines
     assert lines.index("!! One <b>quote</b> is LOST.") < lines.index("!  12 groups.")
     assert "q009 and 15 more" in " ".join(" ".join(lines).split())
-    assert "   | and 6 lines more: output=report.txt" in lines
+    assert "   | and 6 more lines: output=report.txt" in lines
     assert not any("line 3" in line for line in lines)
 
 

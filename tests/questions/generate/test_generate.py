@@ -93,6 +93,17 @@ def test_every_question_has_exact_evidence_and_its_provenance(documents, server)
     assert sum(len(line["evidence"]) > 1 for line in lines(documents)) >= 4
 
 
+def test_a_run_without_a_question_is_an_error(documents, server, capsys):
+    """There is nothing to compare on: no next step, but what to do instead."""
+    server.behave = lambda call: Say({"answerable": False, "question": "", "quotes": []})
+
+    assert run(documents, "yes=true", n=3) == 1
+    said = capsys.readouterr()
+    assert "golden.jsonl has no question, so there is nothing to compare on" in said.err
+    assert "python -m harness.golden.add FILE" in said.err
+    assert "next " not in said.out
+
+
 def test_asking_for_more_pays_only_for_the_rest(documents, server):
     """The larger set begins with the bytes of the smaller one."""
     run(documents, "yes=true", n=6)

@@ -218,6 +218,49 @@ def test_a_batch_is_collected_whatever_the_next_settings_are(documents, server, 
     assert all(item["batch"] for item in ledger(documents))
 
 
+def test_a_batch_that_the_api_does_not_know_is_named_and_can_be_given_up(
+    documents, server, monkeypatch, capsys
+):
+    """Not a wrong model: another key sent it, or it is too old. Without its file a new batch is sent."""
+    with killed_at(monkeypatch, "_wait", before=True), pytest.raises(Killed):
+        run(documents)
+    sent = dict(server.batches)
+    server.batches.clear()
+    assert run(documents) == 1
+    said = capsys.readouterr().err
+    server.batches |= {"msgbatch_other": next(iter(sent.values()))}
+
+    file = documents / "golden.batches.jsonl"
+    assert f"The API does not know the batch msgbatch_000, which is noted in {file}." in said
+    assert "give it up: delete that file" in said
+    assert "no model" not in said
+    file.unlink()
+    assert run(documents) == 0
+    assert len(lines(documents)) == 12
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("_results", "Batch msgbatch_000 (12 questions) goes on at the API and is billed"),
+        ("_create", "A batch that may have been sent (12 questions) goes on"),
+    ],
+)
+def test_after_ctrl_c_a_batch_goes_on(documents, server, monkeypatch, capsys, method, said):
+    """It is said that it is billed; the same command takes its answers."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Batches, method, interrupted)
+        assert run(documents) == 130
+    assert said in capsys.readouterr().err
+    assert run(documents) == 0
+    assert "goes on" not in capsys.readouterr().err
+    assert len(server.batches) == 1
+
+
 def test_the_budget_cuts_a_batch(documents, server, capsys):
     """A batch holds no more requests than the budget bears at their worst; the rest follows, as long as it fits."""
     assert run(documents, "generator.budget_usd=0.02", n=40) in {0, 1}

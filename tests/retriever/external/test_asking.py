@@ -64,7 +64,7 @@ def test_distinct_spans_become_the_chunks_in_the_total_order():
 
 def test_what_is_nowhere_keeps_its_rank_and_its_tokens():
     """A row in no document stands where it stood, is not relevant, and what it says is counted as read."""
-    rows = [{"id": "zzz", "text": "ten eleven twelve"}, 7, {"id": "a:0-3"}]
+    rows = [{"id": "zzz", "text": "ten eleven twelve"}, 7, {"id": "a:0-3"}, {"id": "b:0-4"}]
     external, found, _, metrics = prepared({"x": rows}, [about("x")])
     scores = score_all(metrics, "span", [about("x")], external.search(["x"], 3), found.chunks, found.tokens, [1, 2, 3],
         lambda relevant: external.first_ranks(["x"], relevant), None, "recall_at_2",
@@ -84,32 +84,57 @@ def test_what_is_nowhere_keeps_its_rank_and_its_tokens():
     ]
     assert found.problems["unmapped_rows"] == 2
     assert found.examples["unmapped_rows"].startswith("id-x, row 1, id 'zzz': no document has this id")
-    assert found.examples["malformed_rows"] == "id-x, row 2: an int instead of an object"
+    assert found.examples["malformed_rows"] == "id-x, row 2: an int without an id or a text"
 
 
-def test_a_row_that_came_twice_takes_two_ranks_and_is_read_once():
-    """A copy pushes the others down, is not relevant again, and costs no second reading."""
-    rows = [{"id": "a:0-3"}, {"id": "a:0-3"}, {"id": "b"}]
-    external, found, _, metrics = prepared({"x": rows}, [about("x")])
-    ranking = external.search(["x"], 3)
-    scores = score_all(
-        metrics,
-        "span",
-        [about("x")],
-        ranking,
-        found.chunks,
-        found.tokens,
-        [2, 3],
-        lambda _: np.zeros(1, np.int64),
-        None,
-        "mrr",
-    )
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        {"id": "b"},
+        {"id": "b", "start": 0, "end": 25, "score": 0.1},
+        {"id": "b:0-25"},
+        {"id": "chunk-9", "text": "five  six seven eight nine"},
+        "five six seven eight nine",
+        ("b", 0.5),
+    ],
+    ids=str,
+)
+def test_repeats_are_removed_before_the_depth_is_cut(repeat):
+    """Two rows of b, then the evidence in a: scored as [b, a].
 
-    assert ranking.rows.tolist() == [[0, 0, 1]]
-    assert scores.values["precision_at_2"].tolist() == [0.5]
-    assert scores.values["context_tokens_at_2"].tolist() == [1]
+    By hand: recall@1 0/1, recall@2 and recall@3 1/1; mrr 1/2; precision@3 1 relevant of 3; 5 tokens of b, 1 of a.
+    """
+    rows = [{"id": "b"}, repeat, {"id": "a:0-3"}]
+    external, found, _, metrics = prepared({"x": rows}, [about("x")], ks=(1, 2, 3))
+    ranking = external.search(["x"], 2)
+    scores = score_all(metrics, "span", [about("x")], ranking, found.chunks, found.tokens, [1, 2, 3],
+        lambda relevant: external.first_ranks(["x"], relevant), None, "recall_at_2",
+    )  # fmt: skip
+
+    assert ranking.rows.tolist() == [[1, 0]]
+    assert [scores.values[f"recall_at_{k}"].tolist() for k in (1, 2, 3)] == [[0], [1], [1]]
+    assert scores.values["mrr"].tolist() == [0.5]
+    assert scores.values["precision_at_3"].tolist() == pytest.approx([1 / 3])
     assert scores.values["context_tokens_at_3"].tolist() == [6]
+    assert (found.problems["rows"], found.problems["duplicate_rows"]) == (3, 1)
+
+
+def test_equal_texts_in_no_document_are_repeats_too():
+    """An index that was filled twice returns every chunk twice, under two ids."""
+    rows = [{"id": "1", "text": "gone"}, {"id": "2", "text": "gone"}, {"id": "a:0-3"}, {"id": "b"}]
+    external, found, _, _ = prepared({"x": rows}, [about("x")])
+
+    assert external.search(["x"], 4).rows.tolist() == [[2, 0, 1, -1]]
     assert found.problems["duplicate_rows"] == 1
+
+
+def test_repeats_make_room_for_deeper_rows():
+    """With 120 rows of which 119 are one, the second distinct row is asked for."""
+    rows = [{"id": "b"}] * 119 + [{"id": "a:0-3"}]
+    external, _, told, _ = prepared(lambda _, k: rows[:k], [about("x")])
+
+    assert [k for _, k in told.asked] == [100, 200]
+    assert external.search(["x"], 2).rows.tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -167,23 +192,73 @@ def test_one_question_that_fails_costs_no_other():
     [
         (None, r"gave nothing \(None\); a list of rows"),
         ("a", "gave a str; a list of rows"),
-        ({"rows": []}, "gave a dict; a list of rows"),
+        ({"took": 3, "found": 0}, "gave a dict; a list of rows"),
+        ({"error": "index not ready", "results": []}, "an error: index not ready"),
         (3, "gave an int; a list of rows"),
     ],
     ids=str,
 )
 def test_when_no_question_is_answered_the_cell_says_so(given, said):
     """Zero would be a wrong score and no bad one."""
-    with pytest.raises(SettingError, match=rf"told answered none of the 2 questions. The first: {said}"):
+    with pytest.raises(SettingError, match=rf"told answered no question \(2 asked\). The first: {said}"):
         prepared({"x": given, "y": given}, [about("x"), about("y")])
 
 
-def test_when_no_row_is_of_these_documents_the_cell_says_so():
-    """Other ids, or another corpus."""
+def test_when_nothing_came_back_the_cell_says_so():
+    """An empty index is no measurement; what is missing is asked, with the first question."""
     with pytest.raises(
-        SettingError, match=r"None of the 1 rows that told gave is in these documents.*'z'.*such as a, b"
+        SettingError,
+        match=r"told returned no row for any question \(2 asked\). Is its index filled\? The first question was: x",
     ):
-        prepared({"x": [{"id": "z"}]}, [about("x")])
+        prepared({"x": [], "y": {"results": []}}, [about("x"), about("y")])
+
+
+def test_some_empty_answers_are_counted():
+    """Beside others they are a note, and not counted as short too."""
+    _, found, _, _ = prepared({"x": [], "y": [{"id": "a"}]}, [about("x"), about("y")])
+
+    assert (found.problems["empty_answers"], found.problems["short_answers"]) == (1, 1)
+    assert found.examples["empty_answers"] == "id-x, 0 rows"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_when_most_rows_match_no_document_the_cell_shows_the_first(whole):
+    """Above half it fails, with the first two that match nothing; half is a note."""
+    lost = [{"id": "kb-17", "text": "Refunds \n are " + "long " * 99}, {"snippet": "Paid."}, {"id": "kb-18"}]
+    known = [{"id": "a:0-3"}, {"id": "b"}, {"id": "a:4-7"}]
+
+    _, found, _, _ = prepared({"x": [*lost, *known]}, [about("x", whole=whole)])
+    assert found.problems["unmapped_rows"] == 3
+    with pytest.raises(SettingError) as raised:
+        prepared({"x": [*lost, *known[:2]]}, [about("x", whole=whole)])
+    said = str(raised.value)
+    assert said.startswith(
+        "3 of 5 rows that told returned match no document. For instance: {'id': 'kb-17', 'text': 'Refunds"
+    )
+    assert "…" in said
+    assert "{'snippet': 'Paid.'} (a dict without an id or a text). Documents have ids such as a, b." in said
+    assert "kb-18" not in said
+
+
+@pytest.mark.parametrize(
+    ("given", "at"),
+    [
+        ({"id": "7f3a", "source": "/home/me/docs/guide/b.md", "text": "five"}, (1, 0, 4)),
+        ({"id": "7f3a", "source": "docs\\guide\\b.md"}, (1, 0, 25)),
+        ({"id": "a.md", "source": "guide/b.md", "text": "five"}, (1, 0, 4)),
+        ("guide/b.md", (1, 0, 25)),
+        ("guide/b.md:5-8", (1, 5, 8)),
+        ("six seven", (1, 5, 14)),
+    ],
+    ids=str,
+)
+def test_a_document_is_known_by_any_of_its_names(given, at):
+    """A chunk's id beside a source, a path that ends with the id, a text that is an id; a text decides against an id."""
+    documents = [Document("a.md", "one two"), Document("guide/b.md", "five six seven eight nine")]
+    _, found, _, _ = prepared({"x": [given]}, [about("x")], documents=documents)
+
+    assert found.problems["unmapped_rows"] == 0
+    assert (found.chunks.doc[0], found.chunks.start[0], found.chunks.end[0]) == at
 
 
 def test_it_is_asked_deeper_only_where_a_budget_is_open():
@@ -195,10 +270,10 @@ def test_it_is_asked_deeper_only_where_a_budget_is_open():
         lambda q, k: answers[q][:k], [about("x"), about("y"), about("z")], documents=documents
     )
 
-    # x gives a token a row, so it is asked to its end; y gives copies, and once it has more rows than there are chunks no more are asked for.
-    assert [k for _, k in told.asked] == [100, 200, 400]
-    assert [questions for questions, _ in told.asked[:3]] == [["x", "y", "z"], ["x", "y"], ["x", "y"]]
-    assert found.problems["rows"] == 250 + 400 + 30
+    # x gives a token a row, so it is asked to its end; y gives 500 copies of one row of 3,000 tokens, to their end too.
+    assert [k for _, k in told.asked] == [100, 200, 400, 800]
+    assert [questions for questions, _ in told.asked] == [["x", "y", "z"], ["x", "y"], ["x", "y"], ["y"]]
+    assert found.problems["rows"] == 250 + 500 + 30
     assert MOST_ROWS == 1600
 
 
