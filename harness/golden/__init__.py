@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from harness.records import Document, Question
 
 State = Literal["VALID", "MOVED", "CHANGED", "LOST"]
+
+
+class EqualTexts(NamedTuple):
+    """How many pieces of evidence have the same text elsewhere, and in how many places, which count as well.
+
+    ``joined``: pieces that have the same text as another one of their question and count with it as one.
+    """
+
+    labels: int
+    places: int
+    joined: int
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,8 @@ class Labels:
     LOST), with AMBIGUOUS (of the state CHANGED: the quote stands in several places) or with NO QUERY, and
     names the document and the quote's first words. ``states``: how many evidence units are in each state.
     ``lost_evidence``: units that are CHANGED or LOST. ``digest``: hex sha256 of the questions as they stand
-    in the file.
+    in the file. ``equal_texts``: places that ``questions`` have beside those in the file; None where labels
+    count as written.
     """
 
     name: str
@@ -33,6 +45,7 @@ class Labels:
     left_out: Mapping[str, str]
     states: Mapping[State, int]
     digest: str
+    equal_texts: EqualTexts | None = None
 
     @property
     def lost_evidence(self) -> int:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from harness.errors import InputError
 from harness.golden import Labels, State
 from harness.golden.placing import Placed, place_all
+from harness.golden.twins import with_twins
 from harness.records import Document, Evidence, Question
 from harness.text.spans import squeezed
 
@@ -42,13 +43,15 @@ def anchor(
     path: Path,
     digest: str,
     keep_lost: bool,
+    twins: bool = True,
     left_out: Mapping[str, str] | None = None,
     no_documents: Mapping[str, str] | None = None,
 ) -> Labels:
     """The questions that can be scored against ``documents``, their evidence where it stands today.
 
     A question with a unit that is CHANGED or LOST is left out. With ``keep_lost`` it stays, and such a unit
-    becomes evidence in a document that does not exist, so that it counts as covered 0. ``left_out`` are ids
+    becomes evidence in a document that does not exist, so that it counts as covered 0. With ``twins`` other
+    places of the same text are alternatives. ``left_out`` are ids
     that can't be scored for other reasons; ``no_documents`` says of document ids why there is none. Raises
     ``NothingToScoreError`` when no question is left, or no evidence at all was found.
     """
@@ -64,7 +67,8 @@ def anchor(
         else:
             reasons[question.question_id] = reason_of(units)
     states = Counter(unit.state for units in checked for unit in units)
-    labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest)
+    kept, equal = with_twins(kept, documents) if twins else (kept, None)
+    labels = Labels(name, tuple(kept), reasons, {state: states[state] for state in _STATES}, digest, equal)
     if not kept or not states["VALID"] + states["MOVED"]:
         raise NothingToScoreError(_none_left(labels, questions, checked, len(documents), path), path=path)
     return labels

@@ -25,12 +25,16 @@ class BeirGolden:
 
     Queries without judgements are not part of the split. A grade of 0 or less means not relevant.
     ``keep_lost`` keeps queries with a judged document that is not in the corpus, and counts it as not found.
+    Without ``twins``, other documents with the same text don't count.
     """
 
-    def __init__(self, path: str, split: str = "test", *, keep_lost: bool = False) -> None:
+    def __init__(
+        self, path: str, split: str = "test", *, keep_lost: bool = False, twins: bool = True
+    ) -> None:
         self.path = Path(path).expanduser()
         self.split = split
         self.keep_lost = keep_lost
+        self.twins = twins
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
@@ -56,6 +60,7 @@ class BeirGolden:
             path=qrels_file,
             digest=digest,
             keep_lost=self.keep_lost,
+            twins=self.twins,
             left_out={
                 query_id: f"NO QUERY: judged in {qrels_file.name}, but not in queries.jsonl"
                 for query_id in qrels

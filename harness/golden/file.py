@@ -35,13 +35,16 @@ class FileGolden:
     quote may be missing. ``{"query", "relevant_doc_ids"}`` names whole documents. ``{"question", "gold_id"}``
     names documents, by id or by position in the corpus; with ``chunks``, a file with a list of texts, it is a
     position in that list. Kinds may be mixed. ``keep_lost`` keeps questions whose evidence changed or is
-    gone, and counts it as not found.
+    gone, and counts it as not found. Without ``twins``, other places of the same text don't count.
     """
 
-    def __init__(self, path: str, chunks: str | None = None, *, keep_lost: bool = False) -> None:
+    def __init__(
+        self, path: str, chunks: str | None = None, *, keep_lost: bool = False, twins: bool = True
+    ) -> None:
         self.path = Path(path).expanduser()
         self.chunks = Path(chunks).expanduser() if chunks else None
         self.keep_lost = keep_lost
+        self.twins = twins
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
@@ -53,6 +56,7 @@ class FileGolden:
             path=self.path,
             digest=read.digest,
             keep_lost=self.keep_lost,
+            twins=self.twins,
             no_documents=read.no_documents,
         )
 

@@ -21,6 +21,7 @@ from harness.metrics.relevance import (
     Relevant,
     best_grades,
     evidence_columns,
+    gaining,
     is_relevant,
     nonblank_overlap,
     ranks_of,
@@ -84,6 +85,11 @@ class Matches:
         grade = self.labels.span_grade[self.span]
         return best_grades(self.question[of], self.row[of], grade[of], ranks[of])
 
+    def gaining(self, relevant: Relevant) -> npt.NDArray[np.bool_]:
+        """Which entries of ``relevant`` gain something; see ``harness.metrics.relevance.gaining``."""
+        of = self.is_relevant
+        return gaining(self.labels, self.question[of], self.row[of], self.span[of], relevant)
+
     def first_rank(self, ranking: Ranking) -> IntArray:
         """int64 (questions,): the rank, from 1, of the first relevant row in ``ranking``; 0 without one."""
         best = np.full(self.labels.questions, UNRANKED, dtype=np.int64)
@@ -141,13 +147,15 @@ def scoring_inputs(
         tokens = tokens_read(chunks, ranking.rows)
         for budget in rules.budgets:
             reach_of[budget] = reach_of_budget(budget, tokens, ranking.rows, chunks, maps, nonblank)
-        characters = count_characters(chunks, labels, ranking, max(ks, default=0))
+        characters = count_characters(chunks, labels, ranking, ks)
+    relevant = matches.relevant(ranks)
     return ScoringInputs(
         kind=matches.kind,
         ks=tuple(ks),
         complete_at=rules.complete_at,
         labels=labels,
-        relevant=matches.relevant(ranks),
+        relevant=relevant,
+        gaining=matches.gaining(relevant),
         group_rank=matches.group_rank(ranks),
         first_rank=np.where(first_rank <= 0, np.nan, first_rank.astype(np.float64)),
         coverage=coverage,

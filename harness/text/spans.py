@@ -65,13 +65,17 @@ def find_spans(texts: Collection[str], documents: Sequence[Document], limit: int
     span begins with the first word and ends with the last. Not more than ``limit`` spans each.
     """
     found = find_occurrences(texts, documents, limit)
-    words = {text: squeezed(text) for text, spans in found.items() if not spans}
-    if words:
-        plain = (Document(document.doc_id, squeezed(document.text)) for document in documents)
-        hits = find_occurrences(set(words.values()), plain, limit)
-        original = _unsqueezed({span for spans in hits.values() for span in spans}, documents)
-        found |= {text: [original[span] for span in hits[words[text]]] for text in words}
-    return found
+    missing = [text for text, spans in found.items() if not spans]
+    return found | find_words(missing, documents, limit) if missing else found
+
+
+def find_words(texts: Collection[str], documents: Sequence[Document], limit: int) -> dict[str, list[Span]]:
+    """Every occurrence of the words of every text, as ``find_spans`` finds them."""
+    words = {text: squeezed(text) for text in texts}
+    plain = (Document(document.doc_id, squeezed(document.text)) for document in documents)
+    hits = find_occurrences(set(words.values()), plain, limit)
+    original = _unsqueezed({span for spans in hits.values() for span in spans}, documents)
+    return {text: [original[span] for span in hits[words[text]]] for text in words}
 
 
 def find_similar(quotes: Collection[str], documents: Sequence[Document]) -> dict[str, Span]:

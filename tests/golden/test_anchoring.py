@@ -36,7 +36,15 @@ def check(evidence, documents=None, *, keep_lost=False, others=True):
     if others:
         documents = [*documents, Document("fine.md", "fine")]
         questions.append(Question("fine", "fine?", (Evidence("fine.md"),)))
-    return anchor(questions, documents, name="n", path=Path("golden.jsonl"), digest="d", keep_lost=keep_lost)
+    return anchor(
+        questions,
+        documents,
+        name="n",
+        path=Path("golden.jsonl"),
+        digest="d",
+        keep_lost=keep_lost,
+        twins=False,
+    )
 
 
 def states(labels):

@@ -78,8 +78,9 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     if given and content is None and given.labels.left_out:
         results.append(_left_out(given.labels.left_out))
     if given:
-        copied, found = copies(checked)
-        proposals = proposals._replace(copies=found)
+        equal = given.labels.equal_texts
+        copied, found = copies(checked, equal)
+        proposals = proposals._replace(copies=found if equal is None else {})
         power_result, *others = _further(shared, config, given, checked, chunk_sizes)
         results += [power_result, copied, near_copies(checked, found), *others]
     name = Path(str(config.golden.path)).name

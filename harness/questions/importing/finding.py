@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
-from harness.golden import State
+from harness.golden import EqualTexts, State
 from harness.golden.anchoring import check_units, reason_of
 from harness.golden.doc_ids import chunks_at, questions_of
 from harness.golden.file import read_drafts
 from harness.golden.question_json import Draft
+from harness.golden.twins import Twins, count_twins, find_twins, joined
 from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
 
@@ -26,23 +27,30 @@ class LocatedQuestions(NamedTuple):
     """Questions with their evidence in the documents, and rows whose evidence was not found.
 
     ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
-    given and as they are.
+    given and as they are. ``twins``: places of the evidence that count without being written;
+    ``equal_texts``: how many, None where labels count as written.
     """
 
     questions: list[Question]
     refused: list[Refused]
     states: Counter[State]
     completed: Mapping[str, str]
+    twins: Twins
+    equal_texts: EqualTexts | None
 
 
 def find(
-    asked: Sequence[GivenQuestion], documents: Sequence[Document], chunks: Sequence[str] | None = None
+    asked: Sequence[GivenQuestion],
+    documents: Sequence[Document],
+    chunks: Sequence[str] | None = None,
+    *,
+    twins: bool = True,
 ) -> LocatedQuestions:
     """Every question whose whole evidence stands in ``documents``; of any other, the reason.
 
     ``chunks`` is the list that gold ids count in, where there is one. A document named without its folder or
     its extension is found if there is only one such. White space does not matter, nor do copies of a text
-    that was cut from a document.
+    that was cut from a document. With ``twins``, two pieces of evidence with the same text are one.
     """
     completed: dict[str, str] = {}
     beyond = {
@@ -57,17 +65,23 @@ def find(
     )
     questions, no_documents = questions_of(drafts, chunks, documents)
     checked = check_units([question.evidence for question in questions], documents, no_documents)
-    found = LocatedQuestions([], [], Counter(unit.state for units in checked for unit in units), completed)
+    good = [unit.evidence for units in checked for unit in units if unit.evidence]
+    same = find_twins(good, documents) if twins else {}
+    whole: list[Question] = []
+    refused: list[Refused] = []
     for i, (question, units) in enumerate(zip(questions, checked, strict=True)):
         reason = reason_of(units)
         if i in beyond:
             reason = f"gold_id is beyond the {len(chunks or ()):,} texts of golden.chunks, counted from 0."
         if reason:
-            found.refused.extend(Refused(row, reason, question.question_id) for row in asked[i].rows)
+            refused.extend(Refused(row, reason, question.question_id) for row in asked[i].rows)
         else:
-            evidence = _distinct([unit.evidence for unit in units if unit.evidence])
-            found.questions.append(replace(question, evidence=evidence))
-    return found
+            evidence = tuple(unit.evidence for unit in units if unit.evidence)
+            whole.append(replace(question, evidence=evidence))
+    states = Counter(unit.state for units in checked for unit in units)
+    kept = [replace(question, evidence=joined(question.evidence, same)) for question in whole]
+    equal = count_twins(whole, kept, same) if twins else None
+    return LocatedQuestions(kept, refused, states, completed, same, equal)
 
 
 def _drafts(
@@ -95,14 +109,6 @@ def _drafts(
             )
         )
     return drafts
-
-
-def _distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Each place once: two rows may give the same."""
-    distinct: dict[tuple[str, int | None, int | None], Evidence] = {}
-    for unit in evidence:
-        distinct.setdefault((unit.doc_id, unit.start, unit.end), unit)
-    return tuple(distinct.values())
 
 
 def _short_names(documents: Sequence[Document]) -> dict[str, str | None]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from harness.golden.question_json import as_object, evidence_object
+from harness.golden.twins import Twins, Words, more_places, words_at
 from harness.questions.importing.columns import NAMES
 from harness.questions.importing.finding import KnownQuestion
 from harness.records import Evidence, Question, Source
@@ -34,11 +35,12 @@ class MergedSet(NamedTuple):
     renamed: Mapping[str, str]
 
 
-def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
+def merge(known: Sequence[KnownQuestion], new: Sequence[Question], twins: Twins) -> MergedSet:
     """``new`` questions into those that are ``known``.
 
     The same text, white space aside, with the same evidence is the same question; with other evidence it is
-    another one. Two pieces of evidence are the same if they, or alternatives of theirs, stand at one place.
+    another one. Two pieces of evidence are the same if they, alternatives of theirs, or ``twins`` of the new
+    one stand at one place.
     """
     questions = [line.question for line in known]
     # An id that was the line's number must not change with the lines.
@@ -51,7 +53,7 @@ def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
     same, renamed = 0, dict[str, str]()
     for question in new:
         there = by_text[squeezed(question.text)]
-        at = next((i for i in there if _pairs(questions[i], question) is not None), None)
+        at = next((i for i in there if _pairs(questions[i], question, twins) is not None), None)
         if at is None:
             added = _with_id(question, taken, renamed)
             there.append(len(questions))
@@ -59,7 +61,7 @@ def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
             lines.append(as_object(added))
             continue
         same += 1
-        together = _together(questions[at], question)
+        together = _together(questions[at], question, twins)
         if together != questions[at]:
             changed.add(at)
             lines[at] = _rewritten(lines[at], questions[at], together)
@@ -73,15 +75,15 @@ def _with_own_id(line: KnownQuestion) -> dict[str, Any]:
     return dict(line.item) if has_id else {"question_id": line.question.question_id, **line.item}
 
 
-def _pairs(one: Question, other: Question) -> list[tuple[Evidence, Evidence]] | None:
+def _pairs(one: Question, other: Question, twins: Twins) -> list[tuple[Evidence, Evidence]] | None:
     """The evidence of both, piece for piece; None when it is not the same."""
     if len(one.evidence) != len(other.evidence):
         return None
     left = list(other.evidence)
     pairs = []
     for unit in one.evidence:
-        places = {_place_of(place) for place in unit.places}
-        match = next((mate for mate in left if places & {_place_of(place) for place in mate.places}), None)
+        places = {words_at(place) for place in unit.places}
+        match = next((mate for mate in left if places & _all_places(mate, twins)), None)
         if match is None:
             return None
         left.remove(match)
@@ -89,13 +91,8 @@ def _pairs(one: Question, other: Question) -> list[tuple[Evidence, Evidence]] | 
     return pairs
 
 
-def _place_of(place: Evidence) -> tuple[str, int | None, int | None, str]:
-    """A span without white space at its ends; a quote without a place is identified by its words."""
-    if place.start is None or place.end is None:
-        return place.doc_id, None, None, squeezed(place.quote or "")
-    quote = place.quote or ""
-    start = place.start + len(quote) - len(quote.lstrip())
-    return place.doc_id, start, place.end - len(quote) + len(quote.rstrip()), ""
+def _all_places(unit: Evidence, twins: Twins) -> set[Words]:
+    return {words_at(place) for place in (*unit.places, *more_places(unit, twins))}
 
 
 def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Question:
@@ -103,7 +100,7 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
     if question.question_id and question.question_id not in taken:
         taken.add(question.question_id)
         return question
-    content = [squeezed(question.text), *sorted(map(str, (_place_of(unit) for unit in question.evidence)))]
+    content = [squeezed(question.text), *sorted(map(str, map(words_at, question.evidence)))]
     digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     size = _ID_DIGITS
     while f"q-{digest[:size]}" in taken and size < len(digest):
@@ -116,9 +113,9 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
     return replace(question, question_id=question_id, provenance=provenance)
 
 
-def _together(there: Question, given: Question) -> Question:
+def _together(there: Question, given: Question, twins: Twins) -> Question:
     """The existing question extended by the given one; differing values are added under ``also``."""
-    pairs = _pairs(there, given) or []
+    pairs = _pairs(there, given, twins) or []
     evidence = tuple(_with_alternatives(unit, mate) for unit, mate in pairs)
     source = max(there.source, given.source, key=lambda source: _RANK[source])
     known, also = dict(there.provenance), list(there.provenance.get("also", ()))
@@ -154,11 +151,11 @@ def _differences(
 
 
 def _with_alternatives(unit: Evidence, mate: Evidence) -> Evidence:
-    places = {_place_of(place) for place in unit.places}
+    places = {words_at(place) for place in unit.places}
     more = tuple(
         replace(place, alternatives=(), grade=unit.grade)
         for place in mate.places
-        if _place_of(place) not in places
+        if words_at(place) not in places
     )
     return replace(unit, alternatives=unit.alternatives + more)
 

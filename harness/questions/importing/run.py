@@ -14,7 +14,7 @@ from harness.cell.settings import new
 from harness.cli.compose import Composed
 from harness.cli.say import say, say_all, wrapped
 from harness.corpus.gather import summary
-from harness.errors import InputError, SettingError
+from harness.errors import InputError, SettingError, switch
 from harness.files.journal import Journal
 from harness.golden.file import read_chunks
 from harness.questions import golden_file
@@ -30,7 +30,7 @@ from harness.questions.importing.finding import LocatedQuestions, find, known_qu
 from harness.questions.importing.merging import MergedSet, merge
 from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Source
-from harness.view.formats import counted
+from harness.view.formats import counted, equal_texts
 
 _WAIT_SECONDS = 60.0  # for another process that adds or generates
 _SHOWN = 5
@@ -52,7 +52,9 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     chunks_file = _path(config.golden.chunks)
     chunks = read_chunks(chunks_file) if chunks_file else None
     whole, refused = without_refused(_marked(given, file, config.source or "import"), given.refused)
-    located = find(grouped(whole), loaded.documents, chunks)
+    located = find(
+        grouped(whole), loaded.documents, chunks, twins=switch(config.golden.twins, "golden.twins")
+    )
     refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
     merged = _added(golden, located, loaded.documents, chunks)
     rejected = write_rejected(refused, given.layout, file, _path(config.rejected)) if refused else None
@@ -98,7 +100,7 @@ def _added(
     """
     journal = Journal(golden, wait_seconds=_WAIT_SECONDS)
     with journal.locked():
-        merged = merge(known_questions(golden, documents, chunks), located.questions)
+        merged = merge(known_questions(golden, documents, chunks), located.questions, located.twins)
         if merged.changed:
             journal.rewrite([*merged.lines, *merged.added])
         elif merged.added:
@@ -122,6 +124,8 @@ def _report(
         f"{located.states[s]:,} {s}" for s in ("VALID", "MOVED", "CHANGED", "LOST") if located.states[s]
     ]
     yield f"labels     {', '.join(states) or 'none'}"
+    if equal := equal_texts(located.equal_texts):
+        yield f"{_INDENT}{equal}"
     yield from _examples("other names for documents", located.completed)
     yield f"added      {counted(len(merged.added), 'question')}"
     yield from _examples("ids taken by other questions", merged.renamed)
