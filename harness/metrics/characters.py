@@ -99,4 +99,5 @@ def _perfect(chunks: Chunks, labels: EvidenceColumns) -> FloatArray:
     found = _pooled(labels, pairs.span, *_shared(chunks, labels, pairs))
     touched = _pooled(labels, pairs.span, chunks.start[pairs.row], chunks.end[pairs.row])
     gold = _pooled(labels, np.arange(len(start)), start, end)
-    return found / np.maximum(touched + gold - found, 1)
+    share: FloatArray = found / np.maximum(touched + gold - found, 1)
+    return share
