@@ -6,10 +6,8 @@ equal scores are ordered.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -22,7 +20,6 @@ SHORTEST = 16  # characters of a quote whose copies count: a name or a number el
 _MOST_PLACES = 100  # a text that stands in more places is boilerplate
 _LETTER = rf"(?:(?![{UNSPACED}])\w)"
 _INSIDE = re.compile(rf"{_LETTER}\|{_LETTER}|\d[.,]?\|[.,]?\d")
-_HEAD_WORDS = 3  # two texts that begin with other words are compared no further
 
 Place: TypeAlias = tuple[str, int | None, int | None]
 Words: TypeAlias = tuple[str, int | None, int | None, str]
@@ -35,26 +32,28 @@ def with_twins(
 ) -> tuple[list[Question], EqualTexts]:
     """The questions with the twins of their evidence as alternatives, and how many there are.
 
-    All evidence stands where it says. Twins in one question are one piece of evidence; see ``joined``.
+    All evidence stands where it says. Twins in one question are one piece of evidence.
+    """
+    joined, twins, equal = with_joined(questions, documents)
+    for i, question in enumerate(joined):
+        pairs = [(unit, more_places(unit, twins)) for unit in question.evidence]
+        evidence = (replace(unit, alternatives=(*unit.alternatives, *more)) for unit, more in pairs)
+        joined[i] = replace(question, evidence=tuple(evidence))
+    return joined, equal
+
+
+def with_joined(
+    questions: Sequence[Question], documents: Sequence[Document]
+) -> tuple[list[Question], Twins, EqualTexts]:
+    """The questions, twins in one question joined to one piece of evidence with the highest grade.
+
+    Otherwise the same answer would count several times. Also all twins of the evidence, and how many.
     """
     twins = find_twins((unit for question in questions for unit in question.evidence), documents)
-    result = [replace(question, evidence=joined(question.evidence, twins)) for question in questions]
-    equal = count_twins(questions, result, twins)
-    return [
-        replace(question, evidence=tuple(_extended(unit, twins) for unit in question.evidence))
-        for question in result
-    ], equal
-
-
-def count_twins(given: Sequence[Question], joined: Sequence[Question], twins: Twins) -> EqualTexts:
-    """How many twins the evidence has; ``joined``: the ``given`` questions with their evidence joined."""
+    joined = [replace(question, evidence=_joined(question.evidence, twins)) for question in questions]
     places = [len(more_places(unit, twins)) for question in joined for unit in question.evidence]
-    given_pieces = sum(len(question.evidence) for question in given)
-    return EqualTexts(sum(map(bool, places)), sum(places), given_pieces - len(places))
-
-
-def _extended(unit: Evidence, twins: Twins) -> Evidence:
-    return replace(unit, alternatives=(*unit.alternatives, *more_places(unit, twins)))
+    pieces = sum(len(question.evidence) for question in questions)
+    return joined, twins, EqualTexts(sum(map(bool, places)), sum(places), pieces - len(places))
 
 
 def find_twins(evidence: Iterable[Evidence], documents: Sequence[Document]) -> Twins:
@@ -66,16 +65,14 @@ def find_twins(evidence: Iterable[Evidence], documents: Sequence[Document]) -> T
     """
     ids = {document.doc_id for document in documents}
     places = {place_of(place): place for unit in evidence for place in unit.places if place.doc_id in ids}
-    spans = {key: place for key, place in places.items() if place.start is not None}
-    twins = _documents(places.keys() - spans.keys(), documents) | _words(spans, documents)
-    return twins | _equal_spans({key: spans[key] for key in spans.keys() - twins.keys()}, documents)
+    twins = _words(places, documents)
+    whole = {key: place for key, place in places.items() if place.start is None}
+    others = {key: places[key] for key in places.keys() - twins.keys() - whole.keys()}
+    twins |= _in_equal_documents(whole, documents, lambda d: squeezed(d.embed_prefix + d.text))
+    return twins | _in_equal_documents(others, documents, lambda d: d.text)
 
 
-def joined(evidence: Sequence[Evidence], twins: Twins) -> tuple[Evidence, ...]:
-    """The evidence of one question; pieces with the same text become one, with the highest grade.
-
-    Otherwise the same answer would count several times.
-    """
+def _joined(evidence: Sequence[Evidence], twins: Twins) -> tuple[Evidence, ...]:
     units: dict[Words, Evidence] = {}
     for unit in evidence:
         text = words_at(next(iter(twins.get(place_of(unit), (unit,)))))
@@ -99,24 +96,24 @@ def more_places(unit: Evidence, twins: Twins) -> list[Evidence]:
     return list(found.values())
 
 
-def _documents(places: Collection[Place], documents: Sequence[Document]) -> dict[Place, list[Evidence]]:
-    ids = {doc_id for doc_id, _, _ in places}
-    heads = {_head(document) for document in documents if document.doc_id in ids}
-    by_text: dict[bytes, list[Evidence]] = defaultdict(list)
-    for document in documents if heads else ():
-        if _head(document) in heads:
-            text = squeezed(document.embed_prefix + document.text).encode("utf-8", "surrogatepass")
-            by_text[hashlib.sha256(text).digest()].append(Evidence(document.doc_id))
-    return {place_of(one): same for same in by_text.values() for one in same if one.doc_id in ids}
+def _in_equal_documents(
+    places: Mapping[Place, Evidence], documents: Sequence[Document], text_of: Callable[[Document], str]
+) -> dict[Place, list[Evidence]]:
+    """The same offsets of all documents with the same text."""
+    ids = {place.doc_id for place in places.values()}
+    same: dict[str, list[str]] = {text_of(document): [] for document in documents if document.doc_id in ids}
+    for document in documents if same else ():
+        if (text := text_of(document)) in same:
+            same[text].append(document.doc_id)
+    equal = {doc_id: equal_ids for equal_ids in same.values() for doc_id in equal_ids}
+    return {
+        key: [replace(place, doc_id=doc_id, alternatives=()) for doc_id in equal[place.doc_id]]
+        for key, place in places.items()
+    }
 
 
-def _head(document: Document) -> tuple[str, ...]:
-    """The first words: documents that begin otherwise need no comparison."""
-    return tuple((document.embed_prefix + document.text).split(None, _HEAD_WORDS)[:_HEAD_WORDS])
-
-
-def _words(spans: Mapping[Place, Evidence], documents: Sequence[Document]) -> dict[Place, list[Evidence]]:
-    quotes = {key: place.quote or "" for key, place in spans.items()}
+def _words(places: Mapping[Place, Evidence], documents: Sequence[Document]) -> dict[Place, list[Evidence]]:
+    quotes = {key: place.quote for key, place in places.items() if place.quote}
     words = {quote: squeezed(quote) for quote in quotes.values()}
     hits = find_words({text for text in words.values() if len(text) >= SHORTEST}, documents, _MOST_PLACES + 1)
     found = {
@@ -125,9 +122,9 @@ def _words(spans: Mapping[Place, Evidence], documents: Sequence[Document]) -> di
         if len(hits.get(text, ())) in range(1, _MOST_PLACES + 1)
     }
     text_of = {document.doc_id: document.text for document in documents}
-    cuts = {place: _cuts(text_of[place.doc_id], place) for places in found.values() for place in places}
+    cuts = {place: _cuts(text_of[place.doc_id], place) for same in found.values() for place in same}
     return {
-        key: [place for place in found[quote] if cuts[place] == _cuts(text_of[key[0]], spans[key])]
+        key: [place for place in found[quote] if cuts[place] == _cuts(text_of[key[0]], places[key])]
         for key, quote in quotes.items()
         if quote in found
     }
@@ -141,27 +138,10 @@ def _cuts(text: str, place: Evidence) -> tuple[bool, ...]:
 
 def _as_quoted(quote: str, document: Document, words: Span) -> Evidence:
     """The span of the words; with the quote's white space around them where it stands there too."""
-    start, end = words.start - len(quote) + len(quote.lstrip()), words.end
-    if start >= 0 and document.text.startswith(quote, start):
-        end = start + len(quote)
-    else:
-        start = words.start
-    return Evidence(document.doc_id, start, end, document.text[start:end])
-
-
-def _equal_spans(
-    spans: Mapping[Place, Evidence], documents: Sequence[Document]
-) -> dict[Place, list[Evidence]]:
-    ids = {doc_id for doc_id, _, _ in spans}
-    text_of = {document.doc_id: document.text for document in documents if document.doc_id in ids}
-    same: dict[str, list[str]] = {text: [] for text in text_of.values()}
-    for document in documents if same else ():
-        if document.text in same:
-            same[document.text].append(document.doc_id)
-    return {
-        key: [replace(place, doc_id=doc_id, alternatives=()) for doc_id in same[text_of[place.doc_id]]]
-        for key, place in spans.items()
-    }
+    start, text = words.start - len(quote) + len(quote.lstrip()), document.text
+    if start >= 0 and text.startswith(quote, start):
+        return Evidence(document.doc_id, start, start + len(quote), quote)
+    return Evidence(document.doc_id, words.start, words.end, text[words.start : words.end])
 
 
 def place_of(evidence: Evidence) -> Place:

@@ -156,10 +156,8 @@ def gaining(
     """
     if labels.groups == len(labels.span_group):
         return np.ones(len(relevant.row), dtype=np.bool_)
-    order = np.lexsort((row, question))
-    question, row, span = question[order], row[order], span[order]
-    fresh = (np.diff(question, prepend=-1) != 0) | (np.diff(row, prepend=0) != 0)
-    entry = np.cumsum(fresh) - 1
+    least = row.min(initial=0)  # a document that is not there has a negative number
+    entry = np.unique(question * (1 + row.max(initial=0) - least) + row - least, return_inverse=True)[1]
     once = np.unique(entry * labels.groups + labels.span_group[span])
     # The sum of random codes of the groups stands for the set of them.
     codes = np.random.default_rng(0).integers(0, 1 << 63, labels.groups, dtype=np.int64)

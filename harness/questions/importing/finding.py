@@ -16,7 +16,7 @@ from harness.golden.anchoring import check_units, reason_of
 from harness.golden.doc_ids import chunks_at, questions_of
 from harness.golden.file import read_drafts
 from harness.golden.question_json import Draft
-from harness.golden.twins import Twins, count_twins, find_twins, joined
+from harness.golden.twins import Twins, with_joined
 from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
 
@@ -28,7 +28,7 @@ class LocatedQuestions(NamedTuple):
 
     ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
     given and as they are. ``twins``: places of the evidence that count without being written;
-    ``equal_texts``: how many, None where labels count as written.
+    ``equal_texts``: how many.
     """
 
     questions: list[Question]
@@ -36,7 +36,7 @@ class LocatedQuestions(NamedTuple):
     states: Counter[State]
     completed: Mapping[str, str]
     twins: Twins
-    equal_texts: EqualTexts | None
+    equal_texts: EqualTexts
 
 
 def find(
@@ -65,8 +65,6 @@ def find(
     )
     questions, no_documents = questions_of(drafts, chunks, documents)
     checked = check_units([question.evidence for question in questions], documents, no_documents)
-    good = [unit.evidence for units in checked for unit in units if unit.evidence]
-    same = find_twins(good, documents) if twins else {}
     whole: list[Question] = []
     refused: list[Refused] = []
     for i, (question, units) in enumerate(zip(questions, checked, strict=True)):
@@ -79,8 +77,7 @@ def find(
             evidence = tuple(unit.evidence for unit in units if unit.evidence)
             whole.append(replace(question, evidence=evidence))
     states = Counter(unit.state for units in checked for unit in units)
-    kept = [replace(question, evidence=joined(question.evidence, same)) for question in whole]
-    equal = count_twins(whole, kept, same) if twins else None
+    kept, same, equal = with_joined(whole, documents if twins else ())
     return LocatedQuestions(kept, refused, states, completed, same, equal)
 
 
