@@ -21,8 +21,7 @@ _MOST_PLACES = 100  # a text that stands in more places is boilerplate
 _LETTER = rf"(?:(?![{UNSPACED}])\w)"
 _INSIDE = re.compile(rf"{_LETTER}\|{_LETTER}|\d[.,]?\|[.,]?\d")
 
-Place: TypeAlias = tuple[str, int | None, int | None]
-Words: TypeAlias = tuple[str, int | None, int | None, str]
+Place: TypeAlias = tuple[str, int | None, int | None, str]
 Twins: TypeAlias = Mapping[Place, Sequence[Evidence]]
 """All places of the same text, in the order of the corpus; see ``find_twins``."""
 
@@ -73,13 +72,13 @@ def find_twins(evidence: Iterable[Evidence], documents: Sequence[Document]) -> T
 
 
 def _joined(evidence: Sequence[Evidence], twins: Twins) -> tuple[Evidence, ...]:
-    units: dict[Words, Evidence] = {}
+    units: dict[Place, Evidence] = {}
     for unit in evidence:
-        text = words_at(next(iter(twins.get(place_of(unit), (unit,)))))
+        text = place_of(next(iter(twins.get(place_of(unit), (unit,)))))
         first = units.setdefault(text, unit)
         if first is not unit:
-            known = set(map(words_at, first.places))
-            others = tuple(replace(p, alternatives=()) for p in unit.places if words_at(p) not in known)
+            known = set(map(place_of, first.places))
+            others = tuple(replace(p, alternatives=()) for p in unit.places if place_of(p) not in known)
             grade = max(first.grade, unit.grade)
             units[text] = replace(first, grade=grade, alternatives=first.alternatives + others)
     return tuple(units.values())
@@ -88,7 +87,7 @@ def _joined(evidence: Sequence[Evidence], twins: Twins) -> tuple[Evidence, ...]:
 def more_places(unit: Evidence, twins: Twins) -> list[Evidence]:
     """The twins of a piece of evidence and its alternatives that overlap none of them, each once."""
     found = {
-        words_at(twin): replace(twin, grade=unit.grade)
+        place_of(twin): replace(twin, grade=unit.grade)
         for place in unit.places
         for twin in twins.get(place_of(place), ())
         if not any(overlapping(twin, own) for own in unit.places)
@@ -144,12 +143,7 @@ def _as_quoted(quote: str, document: Document, words: Span) -> Evidence:
     return Evidence(document.doc_id, words.start, words.end, text[words.start : words.end])
 
 
-def place_of(evidence: Evidence) -> Place:
-    """Where it stands, alternatives aside."""
-    return evidence.doc_id, evidence.start, evidence.end
-
-
-def words_at(place: Evidence) -> Words:
+def place_of(place: Evidence) -> Place:
     """A span without white space at its ends; a quote without a place is identified by its words."""
     if place.start is None or place.end is None:
         return place.doc_id, None, None, squeezed(place.quote or "")

@@ -85,11 +85,6 @@ class Matches:
         grade = self.labels.span_grade[self.span]
         return best_grades(self.question[of], self.row[of], grade[of], ranks[of])
 
-    def gaining(self, relevant: Relevant) -> npt.NDArray[np.bool_]:
-        """Which entries of ``relevant`` gain something; see ``harness.metrics.relevance.gaining``."""
-        of = self.is_relevant
-        return gaining(self.labels, self.question[of], self.row[of], self.span[of], relevant)
-
     def first_rank(self, ranking: Ranking) -> IntArray:
         """int64 (questions,): the rank, from 1, of the first relevant row in ``ranking``; 0 without one."""
         best = np.full(self.labels.questions, UNRANKED, dtype=np.int64)
@@ -148,14 +143,14 @@ def scoring_inputs(
         for budget in rules.budgets:
             reach_of[budget] = reach_of_budget(budget, tokens, ranking.rows, chunks, maps, nonblank)
         characters = count_characters(chunks, labels, ranking, ks)
-    relevant = matches.relevant(ranks)
+    relevant, of = matches.relevant(ranks), matches.is_relevant
     return ScoringInputs(
         kind=matches.kind,
         ks=tuple(ks),
         complete_at=rules.complete_at,
         labels=labels,
         relevant=relevant,
-        gaining=matches.gaining(relevant),
+        gaining=gaining(labels, matches.question[of], matches.row[of], matches.span[of], relevant),
         group_rank=matches.group_rank(ranks),
         first_rank=np.where(first_rank <= 0, np.nan, first_rank.astype(np.float64)),
         coverage=coverage,

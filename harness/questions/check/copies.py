@@ -113,10 +113,7 @@ def _listed(of: Counter[str]) -> str:
 
 
 def _detail(checked: CheckedSet, key: Position, evidence: Evidence, places: Sequence[Evidence]) -> str:
-    where = ", ".join(
-        place.doc_id if place.start is None else f"{place.doc_id} at {place.start:,}"
-        for place in places[:_SHOWN]
-    )
+    where = ", ".join(f"{place.doc_id} at {place.start or 0:,}" for place in places[:_SHOWN])
     more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
-    what = f"“{shortened(evidence.quote)}”" if evidence.quote else evidence.doc_id
-    return f"{checked.questions[key[0]].question_id}: {what} also in {where}{more}"
+    what = shortened(evidence.quote or evidence.doc_id)
+    return f"{checked.questions[key[0]].question_id}: “{what}” also in {where}{more}"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from harness.golden.question_json import as_object, evidence_object
-from harness.golden.twins import Twins, Words, more_places, words_at
+from harness.golden.twins import Place, Twins, more_places, place_of
 from harness.questions.importing.columns import NAMES
 from harness.questions.importing.finding import KnownQuestion
 from harness.records import Evidence, Question, Source
@@ -82,7 +82,7 @@ def _pairs(one: Question, other: Question, twins: Twins) -> list[tuple[Evidence,
     left = list(other.evidence)
     pairs = []
     for unit in one.evidence:
-        places = {words_at(place) for place in unit.places}
+        places = {place_of(place) for place in unit.places}
         match = next((mate for mate in left if places & _all_places(mate, twins)), None)
         if match is None:
             return None
@@ -91,8 +91,8 @@ def _pairs(one: Question, other: Question, twins: Twins) -> list[tuple[Evidence,
     return pairs
 
 
-def _all_places(unit: Evidence, twins: Twins) -> set[Words]:
-    return {words_at(place) for place in (*unit.places, *more_places(unit, twins))}
+def _all_places(unit: Evidence, twins: Twins) -> set[Place]:
+    return {place_of(place) for place in (*unit.places, *more_places(unit, twins))}
 
 
 def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Question:
@@ -100,7 +100,7 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
     if question.question_id and question.question_id not in taken:
         taken.add(question.question_id)
         return question
-    content = [squeezed(question.text), *sorted(map(str, map(words_at, question.evidence)))]
+    content = [squeezed(question.text), *sorted(map(str, map(place_of, question.evidence)))]
     digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     size = _ID_DIGITS
     while f"q-{digest[:size]}" in taken and size < len(digest):
@@ -151,11 +151,11 @@ def _differences(
 
 
 def _with_alternatives(unit: Evidence, mate: Evidence) -> Evidence:
-    places = {words_at(place) for place in unit.places}
+    places = {place_of(place) for place in unit.places}
     more = tuple(
         replace(place, alternatives=(), grade=unit.grade)
         for place in mate.places
-        if words_at(place) not in places
+        if place_of(place) not in places
     )
     return replace(unit, alternatives=unit.alternatives + more)
 

@@ -52,9 +52,8 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     chunks_file = _path(config.golden.chunks)
     chunks = read_chunks(chunks_file) if chunks_file else None
     whole, refused = without_refused(_marked(given, file, config.source or "import"), given.refused)
-    located = find(
-        grouped(whole), loaded.documents, chunks, twins=switch(config.golden.twins, "golden.twins")
-    )
+    twins = switch(config.golden.twins, "golden.twins")
+    located = find(grouped(whole), loaded.documents, chunks, twins=twins)
     refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
     merged = _added(golden, located, loaded.documents, chunks)
     rejected = write_rejected(refused, given.layout, file, _path(config.rejected)) if refused else None
