@@ -310,6 +310,36 @@ def test_cells_are_compared_on_the_same_questions_or_not_at_all(workplace):
     assert [result["health"]["lost_evidence"] for result in workplace.results()] == [0, 1]
 
 
+def test_the_names_of_equal_documents_change_no_score(workplace):
+    """BM25 ranks equal documents by id; a label of the second counts all the same, unless it is to count as written."""
+    scores = {}
+    for name in ("9", "0"):
+        folder = workplace.root / name
+        folder.mkdir()
+        texts = {
+            "1": "The pump needs oil.",
+            "8": "Boots dry near the stove.",
+            name: "Boots dry  near the stove.",
+        }
+        rows = (json.dumps({"_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items())
+        (folder / "corpus.jsonl").write_text("\n".join(rows))
+        (folder / "queries.jsonl").write_text('{"_id": "q", "text": "Where do boots dry?"}')
+        (folder / "qrels.tsv").write_text(f"q\t{name}\t1\n")
+    for twins in ("true", "false"):
+        both = f"corpus.path={workplace.root / '9'},{workplace.root / '0'}"
+        words = ["-m", both, "corpus=beir", "golden=beir", "golden.path=${corpus.path}", "retriever=bm25"]
+        done = workplace.sweep(*words, f"golden.twins={twins}", "tracker=none", "k=[1,2]")
+        assert done.returncode == 0, done.stderr
+        assert ("1 label has equal texts elsewhere: 1 place counts as well" in done.stdout) is (
+            twins == "true"
+        )
+        scores[twins] = [result["metrics"] for result in workplace.results()[-2:]]
+
+    assert scores["true"][0] == scores["true"][1]
+    assert scores["true"][0]["mrr"] == 1.0
+    assert sorted(metrics["mrr"] for metrics in scores["false"]) == [0.5, 1.0]
+
+
 def test_odd_paths_work(workplace):
     """Blanks, brackets, commas and '=' in the paths of documents and questions need no quoting."""
     odd = workplace.root / "my docs [v=2], final"

@@ -11,7 +11,7 @@ from harness.corpus import Loaded
 from harness.errors import InputError
 from harness.records import Document
 
-_STILL_THERE = {"same text": "; all are kept, name such copies as alternatives"}
+_STILL_THERE = {"same text": "; all are kept"}
 
 
 class Notes:

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from harness.records import Document, Question
 
 State = Literal["VALID", "MOVED", "CHANGED", "LOST"]
+
+
+class EqualTexts(NamedTuple):
+    """How many pieces of evidence have the same text elsewhere, and in how many places, which count as well.
+
+    ``joined``: pieces that have the same text as another one of their question and count with it as one.
+    """
+
+    labels: int
+    places: int
+    joined: int
 
 
 @dataclass(frozen=True)
@@ -27,6 +38,8 @@ class Labels:
     ``states``: how many evidence units are in each state. ``lost_evidence``: units that are CHANGED or LOST.
     ``digest``: hex sha256 of the questions as they stand in the file. ``other_names``: ids that are not those
     of the documents that they were taken for. ``not_relevant``: how many judgements say so.
+    ``equal_texts``: places that ``questions`` have beside those in the file; None where labels count as
+    written.
     """
 
     name: str
@@ -36,6 +49,7 @@ class Labels:
     digest: str
     other_names: Mapping[str, str] = field(default_factory=dict)
     not_relevant: int = 0
+    equal_texts: EqualTexts | None = None
 
     @property
     def lost_evidence(self) -> int:

@@ -16,6 +16,7 @@ from harness.errors import InputError
 from harness.golden import Labels, State
 from harness.golden.judgements import contradiction, each_once, place_of
 from harness.golden.placing import Placed, place_all
+from harness.golden.twins import with_twins
 from harness.records import Document, Evidence, Question
 from harness.text.spans import squeezed
 
@@ -43,17 +44,17 @@ def anchor(
     path: Path,
     digest: str,
     keep_lost: bool,
+    twins: bool = True,
     left_out: Mapping[str, str] | None = None,
     no_documents: Mapping[str, str] | None = None,
     other_names: Mapping[str, str] | None = None,
 ) -> Labels:
     """The questions that can be scored against ``documents``, their evidence where it stands today.
 
-    A question with a unit that is CHANGED or LOST is left out, and one without evidence. With ``keep_lost``
-    it stays, and such a unit becomes evidence in a document that does not exist, so that it counts as covered
-    0. ``left_out`` are ids that can't be scored for other reasons; ``no_documents`` says of document ids why
-    there is none. Raises ``NothingToScoreError`` when no question is left, no evidence at all was found, or
-    (without ``keep_lost``) less than half of it.
+    A question without evidence, or with a unit that is CHANGED or LOST, is left out. With ``keep_lost`` it
+    stays, and such a unit counts as covered 0. With ``twins`` other places of the same text are alternatives.
+    ``left_out``: ids that can't be scored for other reasons. Raises ``NothingToScoreError`` when no question
+    is left, or (without ``keep_lost``) less than half of the evidence was found.
     """
     ids = {document.doc_id for document in documents}
     kept: list[Question] = []
@@ -73,9 +74,10 @@ def anchor(
         else:
             kept.append(replace(question, evidence=tuple(filter(None, evidence))))
     states = Counter(unit.state for units in checked for unit in units)
+    kept, equal = with_twins(kept, documents) if twins else (kept, None)
     counts = {state: states[state] for state in _STATES}
     not_relevant = sum(len(question.not_relevant) for question in questions)
-    labels = Labels(name, tuple(kept), reasons, counts, digest, other_names or {}, not_relevant)
+    labels = Labels(name, tuple(kept), reasons, counts, digest, other_names or {}, not_relevant, equal)
     valid = states["VALID"] + states["MOVED"]
     if not kept or not valid or (not keep_lost and valid < labels.lost_evidence):
         raise NothingToScoreError(_none_left(labels, questions, checked, len(documents), path), path=path)
@@ -167,11 +169,8 @@ def _none_left(
     pairs = zip(questions, checked, strict=True)
     reasons = {question.question_id: reason_of(units) for question, units in pairs if reason_of(units)}
     example = next(iter({**reasons, **labels.left_out}.items()), None)
-    shown = (
-        f' For instance "{example[0]}": {example[1]}{"" if example[1].endswith("?") else "."}'
-        if example
-        else ""
-    )
+    end = "" if example and example[1].endswith("?") else "."
+    shown = f' For instance "{example[0]}": {example[1]}{end}' if example else ""
     are_some = labels.questions and labels.states["VALID"] + labels.states["MOVED"]
     scored = f"only {len(labels.questions):,}" if are_some else "no question"
     return (

@@ -41,16 +41,23 @@ class BeirGolden:
     As in MS MARCO, queries may be ``queries.tsv``, and the split part of a name: ``qrels.dev.tsv``.
     Queries without judgements are not part of the split. A grade of 0 or less, or below ``relevant_from``,
     means not relevant. ``keep_lost`` keeps queries with a judged document that is not in the corpus, and
-    counts it as not found.
+    counts it as not found. Without ``twins``, other documents with the same text don't count.
     """
 
     def __init__(
-        self, path: str, split: str = "test", *, keep_lost: bool = False, relevant_from: float | None = None
+        self,
+        path: str,
+        split: str = "test",
+        *,
+        keep_lost: bool = False,
+        relevant_from: float | None = None,
+        twins: bool = True,
     ) -> None:
         self.path = Path(path).expanduser()
         self.split = split
         self.keep_lost = keep_lost
         self.relevant_from = lowest_relevant(relevant_from, "golden.relevant_from")
+        self.twins = twins
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
@@ -83,6 +90,7 @@ class BeirGolden:
             path=qrels_file,
             digest=digest,
             keep_lost=self.keep_lost,
+            twins=self.twins,
             left_out={
                 query_id: f"NO QUERY: judged in {qrels_file.name}, but not in {queries_file.name}"
                 for query_id, judged in relevant.items()

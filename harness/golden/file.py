@@ -43,7 +43,7 @@ class FileGolden:
     names documents, by id or by position in the corpus; with ``chunks``, a file with a list of texts, it is a
     position in that list. Kinds may be mixed. ``keep_lost`` keeps questions whose evidence changed or is
     gone, and counts it as not found. Evidence with a grade below ``relevant_from`` (None: 0 or less) was
-    judged not relevant.
+    judged not relevant. Without ``twins``, other places of the same text don't count.
     """
 
     def __init__(
@@ -53,11 +53,13 @@ class FileGolden:
         *,
         keep_lost: bool = False,
         relevant_from: float | None = None,
+        twins: bool = True,
     ) -> None:
         self.path = Path(path).expanduser()
         self.chunks = Path(chunks).expanduser() if chunks else None
         self.keep_lost = keep_lost
         self.relevant_from = lowest_relevant(relevant_from, "golden.relevant_from")
+        self.twins = twins
 
     def load(self, documents: Sequence[Document]) -> Labels:
         """The questions, checked against ``documents``; see ``harness.golden``."""
@@ -69,6 +71,7 @@ class FileGolden:
             path=self.path,
             digest=read.digest,
             keep_lost=self.keep_lost,
+            twins=self.twins,
             no_documents=read.no_documents,
             other_names=read.other_names,
         )

@@ -12,8 +12,8 @@ from harness.records import FloatArray
 class AveragePrecision:
     """``map_at_k``: sum of the precision at each relevant row in the first k / all relevant rows, in [0, 1].
 
-    As trec_eval's ``map_cut``: rows that can't fit into k count below the line too. 0 when nothing is
-    relevant.
+    As trec_eval's ``map_cut``: rows that can't fit into k count below the line too. Rows with a copy of what
+    was read count in the precision only. 0 when nothing is relevant.
     """
 
     chunk_independent = False
@@ -21,12 +21,13 @@ class AveragePrecision:
     def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
         question, _, _, rank = inputs.relevant
-        rank = rank[np.lexsort((rank, question))]
+        order = np.lexsort((rank, question))
+        rank, gains = rank[order], inputs.gaining[order]
         position = np.arange(len(question)) - np.searchsorted(question, question) + 1
         precision = position / rank.astype(np.float64)
-        relevant = np.maximum(inputs.relevant_rows(), 1)
+        relevant = np.maximum(np.bincount(question[gains], minlength=inputs.questions), 1)
         values = {}
         for k in inputs.ks:
-            top = np.where(rank <= k, precision, 0.0)
+            top = np.where(gains & (rank <= k), precision, 0.0)
             values[f"map_at_{k}"] = sum_by(question, top, inputs.questions) / relevant
         return values

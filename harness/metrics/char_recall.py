@@ -11,8 +11,8 @@ from harness.records import FloatArray
 class CharRecall:
     """``char_recall_at_k``: labelled characters in the first k rows / labelled characters, in [0, 1].
 
-    Pooled over the evidence of a question, each character once, alternatives left out. 0 without labels.
-    Chunks only. Source: Smith and Troynikov 2024.
+    Pooled over the evidence of a question, each character once; of an evidence and its alternatives the one
+    that was read best. 0 without labels. Chunks only. Source: Smith and Troynikov 2024.
     """
 
     chunk_independent = True
@@ -21,5 +21,5 @@ class CharRecall:
         """float64 (questions,) for every k."""
         if inputs.characters is None:
             return {}
-        gold = np.maximum(inputs.characters.gold, 1)
-        return {f"char_recall_at_{k}": inputs.characters.found(k) / gold for k in inputs.ks}
+        gold, found = inputs.characters.gold, inputs.characters.found
+        return {f"char_recall_at_{k}": found[k] / np.maximum(gold[k], 1) for k in inputs.ks}

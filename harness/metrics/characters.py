@@ -1,17 +1,18 @@
 """Characters pooled over all evidence of a question, as the published chunking report counts them.
 
 Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", 2024. Plain characters, white
-space included; the evidence itself, without its alternatives.
+space included. The report knows no alternatives: of an evidence and its alternatives, one span counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.metrics.intervals import cut_into_pieces, meeting, sum_by, union_lengths
-from harness.metrics.relevance import EvidenceColumns, ranks_of
+from harness.metrics.intervals import Pairs, meeting, sum_by, union_lengths
+from harness.metrics.relevance import UNRANKED, EvidenceColumns, ranks_of
 from harness.records import Chunks, FloatArray, IntArray, Ranking
 
 
@@ -19,23 +20,16 @@ from harness.records import Chunks, FloatArray, IntArray, Ranking
 class Characters:
     """What was found of the labelled characters.
 
-    ``gold`` int64 (questions,): labelled characters, each once. ``perfect`` float64 (questions,): precision
-    when exactly the chunks that touch a label come back, nan where not all chunks are known. ``piece_*``
-    int64 (pieces,): question, length, and rank of the first row holding a piece of the label. ``retrieved``
-    int64 (questions, depth): characters of the rows so far, shared ones counted again.
+    ``gold``, ``found``: k to int64 (questions,), the labelled characters and those in the first k rows, each
+    once. ``perfect`` float64 (questions,): precision when exactly the chunks that touch a label or one of its
+    alternatives come back, nan where not all chunks are known. ``retrieved`` int64 (questions, depth):
+    characters of the rows so far, shared ones counted again.
     """
 
-    gold: IntArray
+    gold: Mapping[int, IntArray]
+    found: Mapping[int, IntArray]
     perfect: FloatArray
-    piece_question: IntArray
-    piece_length: IntArray
-    piece_rank: IntArray
     retrieved: IntArray
-
-    def found(self, k: int) -> IntArray:
-        """int64 (questions,): labelled characters in the first ``k`` rows, each once."""
-        read = np.where(self.piece_rank <= k, self.piece_length, 0)
-        return sum_by(self.piece_question, read, len(self.gold)).astype(np.int64)
 
     def retrieved_at(self, k: int) -> IntArray:
         """int64 (questions,): characters of the first ``k`` rows, those that rows share counted again."""
@@ -45,53 +39,65 @@ class Characters:
         return self.retrieved[:, min(k, depth) - 1]
 
 
-def count_characters(chunks: Chunks, labels: EvidenceColumns, ranking: Ranking, deepest: int) -> Characters:
-    """Counts for rankings of chunks, down to rank ``deepest``."""
-    question, doc, start, end = _gold_spans(labels)
-    gold = np.zeros(labels.questions, dtype=np.int64)
-    np.add.at(gold, question, end - start)
+def count_characters(
+    chunks: Chunks, labels: EvidenceColumns, ranking: Ranking, ks: Sequence[int]
+) -> Characters:
+    """Counts for rankings of chunks, at every k."""
     lengths = np.concatenate((chunks.end - chunks.start, [0]))
-    retrieved = np.cumsum(lengths[ranking.rows[:, :deepest]], axis=1, dtype=np.int64)
-    span, row = meeting(chunks, doc, start, end)
-    low, high = np.maximum(chunks.start[row], start[span]), np.minimum(chunks.end[row], end[span])
-    pieces = cut_into_pieces(span, low, high)
-    rank = ranks_of(ranking.rows, question[span], row, len(chunks))
+    retrieved = np.cumsum(lengths[ranking.rows[:, : max(ks, default=0)]], axis=1, dtype=np.int64)
+    span, row = meeting(chunks, labels.span_doc, labels.span_start, labels.span_end)
+    low, high = _shared(chunks, labels, Pairs(span, row))
+    rank = ranks_of(ranking.rows, labels.span_question[span], row, len(chunks))
+    first = np.full(len(labels.span_doc), UNRANKED, dtype=np.int64)
+    np.minimum.at(first, span, rank)
+    gold, found = {}, {}
+    for k in ks:
+        top = rank <= k
+        counts = _counting_spans(labels, union_lengths(span[top], low[top], high[top], len(first)), first)
+        gold[k] = _pooled(labels, counts, labels.span_start[counts], labels.span_end[counts])
+        top &= np.isin(span, counts)
+        found[k] = _pooled(labels, span[top], low[top], high[top])
     perfect = np.full(labels.questions, np.nan)
-    if chunks.complete:
-        perfect = _perfect_precision(chunks, question, doc, start, end, labels.questions)
-    return Characters(gold, perfect, question[pieces.span], pieces.length, pieces.smallest(rank), retrieved)
+    return Characters(gold, found, _perfect(chunks, labels) if chunks.complete else perfect, retrieved)
 
 
-def _gold_spans(labels: EvidenceColumns) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Question, document, start and end of the labels, those of one question that meet merged into one."""
-    own = (labels.span_own == 1) & (labels.span_end > labels.span_start)
-    question, doc = labels.span_question[own], labels.span_doc[own]
-    start, end = labels.span_start[own], labels.span_end[own]
-    order = np.lexsort((start, doc, question))
-    question, doc, start, end = question[order], doc[order], start[order], end[order]
-    stride = 1 + int(end.max(initial=0))
-    group = np.cumsum(np.concatenate(([0], (np.diff(question) != 0) | (np.diff(doc) != 0))))[: len(question)]
-    reach = np.maximum.accumulate(group * stride + end)
-    new = np.ones(len(question), dtype=np.bool_)
-    new[1:] = group[1:] * stride + start[1:] > reach[:-1]
-    last = np.concatenate((np.nonzero(new)[0][1:], [len(question)]))[: int(new.sum())] - 1
-    return question[new], doc[new], start[new], reach[last] - group[last] * stride
+def _counting_spans(labels: EvidenceColumns, read: IntArray, first: IntArray) -> IntArray:
+    """int64 (groups,): the span of each group of which the largest share was read.
+
+    Of equals the longest, then the one whose ``first`` row has the best rank. ``read`` int64 (spans,):
+    characters.
+    """
+    length = labels.span_end - labels.span_start
+    order = np.lexsort((first, -length, -read / np.maximum(length, 1), labels.span_group))
+    return order[np.searchsorted(labels.span_group, np.arange(labels.groups))]
 
 
-def _perfect_precision(
-    chunks: Chunks, question: IntArray, doc: IntArray, start: IntArray, end: IntArray, questions: int
-) -> FloatArray:
+def _pooled(labels: EvidenceColumns, span: IntArray, low: IntArray, high: IntArray) -> IntArray:
+    """int64 (questions,): characters of the intervals in their spans' documents, those that meet once."""
+    doc = labels.span_doc - labels.span_doc.min(initial=0)
+    width = 1 + int(doc.max(initial=0))
+    place, group = np.unique(labels.span_question[span] * width + doc[span], return_inverse=True)
+    lengths = union_lengths(group, low, high, len(place))
+    return sum_by(place // width, lengths, labels.questions).astype(np.int64)
+
+
+def _shared(chunks: Chunks, labels: EvidenceColumns, pairs: Pairs) -> tuple[IntArray, IntArray]:
+    """Where the characters that each pair has in common begin and end."""
+    span, row = pairs
+    low = np.maximum(chunks.start[row], labels.span_start[span])
+    return low, np.minimum(chunks.end[row], labels.span_end[span])
+
+
+def _perfect(chunks: Chunks, labels: EvidenceColumns) -> FloatArray:
     """float64 (questions,): labelled characters in the chunks that touch a label / those chunks and labels.
 
-    Both are unions. Intervals are closed, as in the report: a chunk that only borders on a label counts below
+    All are unions. Intervals are closed, as in the report: a chunk that only borders on a label counts below
     the line; so does what of the labels lies in no chunk.
     """
-    span, row = meeting(chunks, doc, start, end, touching=True)
-    place, group = np.unique(question[span] * len(chunks.documents) + chunks.doc[row], return_inverse=True)
-    touched = union_lengths(group, chunks.start[row], chunks.end[row], len(place))
-    low, high = np.maximum(chunks.start[row], start[span]), np.minimum(chunks.end[row], end[span])
-    found = union_lengths(group, low, high, len(place))
-    owner = place // max(len(chunks.documents), 1)
-    above, missed = sum_by(owner, found, questions), sum_by(question, end - start, questions)
-    below = sum_by(owner, touched, questions) + missed - above
-    return above / np.maximum(below, 1)
+    start, end = labels.span_start, labels.span_end
+    pairs = meeting(chunks, labels.span_doc, start, end, touching=True)
+    found = _pooled(labels, pairs.span, *_shared(chunks, labels, pairs))
+    touched = _pooled(labels, pairs.span, chunks.start[pairs.row], chunks.end[pairs.row])
+    gold = _pooled(labels, np.arange(len(start)), start, end)
+    share: FloatArray = found / np.maximum(touched + gold - found, 1)
+    return share

@@ -11,8 +11,8 @@ from harness.records import FloatArray
 class Iou:
     """``iou_at_k``: labelled characters in the first k rows / (their characters + labelled ones not found).
 
-    In [0, 1]. Retrieved characters count as often as they were retrieved, as in the report. Chunks only.
-    Source: Smith and Troynikov 2024.
+    In [0, 1]. Retrieved characters count as often as they were retrieved, as in the report. Of an evidence
+    and its alternatives the one that was read best counts. Chunks only. Source: Smith and Troynikov 2024.
     """
 
     chunk_independent = True
@@ -24,7 +24,7 @@ class Iou:
             return {}
         values = {}
         for k in inputs.ks:
-            found = characters.found(k)
-            either = characters.retrieved_at(k) + characters.gold - found
+            found = characters.found[k]
+            either = characters.retrieved_at(k) + characters.gold[k] - found
             values[f"iou_at_{k}"] = found / np.maximum(either, 1)
         return values

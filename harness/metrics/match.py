@@ -21,6 +21,7 @@ from harness.metrics.relevance import (
     Relevant,
     best_grades,
     evidence_columns,
+    gaining,
     is_relevant,
     nonblank_overlap,
     ranks_of,
@@ -141,13 +142,15 @@ def scoring_inputs(
         tokens = tokens_read(chunks, ranking.rows)
         for budget in rules.budgets:
             reach_of[budget] = reach_of_budget(budget, tokens, ranking.rows, chunks, maps, nonblank)
-        characters = count_characters(chunks, labels, ranking, max(ks, default=0))
+        characters = count_characters(chunks, labels, ranking, ks)
+    relevant, of = matches.relevant(ranks), matches.is_relevant
     return ScoringInputs(
         kind=matches.kind,
         ks=tuple(ks),
         complete_at=rules.complete_at,
         labels=labels,
-        relevant=matches.relevant(ranks),
+        relevant=relevant,
+        gaining=gaining(labels, matches.question[of], matches.row[of], matches.span[of], relevant),
         group_rank=matches.group_rank(ranks),
         first_rank=np.where(first_rank <= 0, np.nan, first_rank.astype(np.float64)),
         coverage=coverage,

@@ -12,15 +12,16 @@ from harness.records import FloatArray
 class Ndcg:
     """``ndcg_at_k``: sum of grade / log2(rank + 1) over the first k rows / that of the best order.
 
-    In [0, 1]; 0 when nothing is relevant. Linear gain, as trec_eval's ``ndcg_cut``. Source: Järvelin and
-    Kekäläinen 2002.
+    In [0, 1]; 0 when nothing is relevant. Linear gain, as trec_eval's ``ndcg_cut``; copies of what was read
+    gain nothing, in the best order either. Source: Järvelin and Kekäläinen 2002.
     """
 
     chunk_independent = False
 
     def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
         """float64 (questions,) for every k."""
-        question, _, grade, rank = inputs.relevant
+        question, rank = inputs.relevant.question[inputs.gaining], inputs.relevant.rank[inputs.gaining]
+        grade = inputs.relevant.grade[inputs.gaining]
         # By rank, so that sums run in one order whatever the rows are called.
         order = np.lexsort((rank, question))
         found = grade[order] / np.log2(rank[order] + 1.0)

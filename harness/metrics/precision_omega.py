@@ -9,9 +9,9 @@ from harness.records import FloatArray
 class PrecisionOmega:
     """``precision_omega``: precision in characters if exactly the chunks that touch a label came back.
 
-    A property of the chunks and the labels; no ranking enters. Labelled characters in no chunk count below
-    the line. 0 when no chunk touches a label; nan where not all chunks are known. Chunks only. Source: Smith
-    and Troynikov 2024.
+    A property of the chunks and the labels; no ranking enters. Alternatives are labels too. Labelled
+    characters in no chunk count below the line. 0 when no chunk touches a label; nan where not all chunks are
+    known. Chunks only. Source: Smith and Troynikov 2024.
     """
 
     chunk_independent = True

@@ -19,8 +19,8 @@ class EvidenceColumns(NamedTuple):
     ``group_question`` int64 (groups,) ascending. ``span_group`` int64 (spans,) ascending; every group has a
     span. ``span_doc`` int64 (spans,) indexes ``Chunks.documents``; a document that is not there has a
     negative number of its own. ``span_start``, ``span_end`` int64 (spans,) are character offsets, for a whole
-    document 0 and its length. ``span_whole``, ``span_own`` int64 (spans,), 1 or 0: a whole document; the
-    evidence itself and not an alternative. ``span_grade`` float64 (spans,): the group's grade.
+    document 0 and its length. ``span_whole`` int64 (spans,), 1 or 0: a whole document. ``span_grade`` float64
+    (spans,): the group's grade.
     """
 
     questions: int
@@ -30,7 +30,6 @@ class EvidenceColumns(NamedTuple):
     span_start: IntArray
     span_end: IntArray
     span_whole: IntArray
-    span_own: IntArray
     span_grade: FloatArray
 
     @property
@@ -48,22 +47,18 @@ def evidence_columns(questions: Sequence[Question], chunks: Chunks) -> EvidenceC
     """The columns of ``questions``. Evidence of grade 0 or less was judged not relevant and is left out."""
     groups: list[int] = []
     missing: dict[str, int] = {}
-    spans: list[tuple[int, int, int, int, bool, bool]] = []
+    spans: list[tuple[int, int, int, int, bool]] = []
     grades: list[float] = []
     for i, question in enumerate(questions):
         for evidence in question.evidence:
             if evidence.grade > 0:
-                own = [True] + [False] * len(evidence.alternatives)
-                spans += [
-                    (len(groups), *_span(span, chunks, missing), is_own)
-                    for span, is_own in zip(evidence.places, own, strict=True)
-                ]
-                grades += [evidence.grade] * len(own)
+                spans += [(len(groups), *_span(span, chunks, missing)) for span in evidence.places]
+                grades += [evidence.grade] * len(evidence.places)
                 groups.append(i)
-    columns = np.array(spans, dtype=np.int64).reshape(-1, 6).T
-    group, doc, start, end, whole, own_column = (np.ascontiguousarray(column) for column in columns)
+    columns = np.array(spans, dtype=np.int64).reshape(-1, 5).T
+    group, doc, start, end, whole = (np.ascontiguousarray(column) for column in columns)
     group_question, grade = np.array(groups, dtype=np.int64), np.array(grades, dtype=np.float64)
-    return EvidenceColumns(len(questions), group_question, group, doc, start, end, whole, own_column, grade)
+    return EvidenceColumns(len(questions), group_question, group, doc, start, end, whole, grade)
 
 
 def _span(span: Evidence, chunks: Chunks, missing: dict[str, int]) -> tuple[int, int, int, bool]:
@@ -148,6 +143,35 @@ def best_grades(question: IntArray, row: IntArray, grade: FloatArray, rank: IntA
     fresh = np.ones(len(order), dtype=np.bool_)
     fresh[1:] = (np.diff(question) != 0) | (np.diff(row) != 0)
     return Relevant(question[fresh], row[fresh], grade[order][fresh], rank[order][fresh])
+
+
+def gaining(
+    labels: EvidenceColumns, question: IntArray, row: IntArray, span: IntArray, relevant: Relevant
+) -> npt.NDArray[np.bool_]:
+    """For each entry of ``relevant``, bool: it gains something, since copies of what was read don't.
+
+    ``question``, ``row``, ``span`` int64 (pairs,): each pair of a row and a span that make up ``relevant``.
+    Rows that are relevant to the same groups are of one class. If spans are alternatives of one another, as
+    many rows of the class gain as the span with the fewest of them has, the best ranks first.
+    """
+    if labels.groups == len(labels.span_group):
+        return np.ones(len(relevant.row), dtype=np.bool_)
+    least = row.min(initial=0)  # a document that is not there has a negative number
+    entry = np.unique(question * (1 + row.max(initial=0) - least) + row - least, return_inverse=True)[1]
+    once = np.unique(entry * labels.groups + labels.span_group[span])
+    # The sum of random codes of the groups stands for the set of them.
+    codes = np.random.default_rng(0).integers(0, 1 << 63, labels.groups, dtype=np.int64)
+    sets = np.zeros(len(relevant.row), dtype=np.int64)
+    np.add.at(sets, once // labels.groups, codes[once % labels.groups])
+    _, of_class = np.unique(sets, return_inverse=True)
+    rows_of, rows = np.unique(of_class[entry] * len(labels.span_group) + span, return_counts=True)
+    fewest = np.full(len(sets), UNRANKED, dtype=np.int64)
+    np.minimum.at(fewest, rows_of // len(labels.span_group), rows)
+    order = np.lexsort((relevant.rank, of_class))
+    ordered = of_class[order]
+    gains = np.zeros(len(sets), dtype=np.bool_)
+    gains[order] = np.arange(len(sets)) - np.searchsorted(ordered, ordered) < fewest[ordered]
+    return gains
 
 
 def ranks_of(ranking_rows: IntArray, question: IntArray, row: IntArray, rows: int) -> IntArray:

@@ -23,7 +23,8 @@ class ScoringInputs:
 
     - ``ks``: the cut-offs asked for.
     - ``complete_at``: the share from which an evidence counts as covered.
-    - ``relevant``: every relevant row.
+    - ``relevant``: every relevant row. ``gaining``: bool, which of them gain something: copies of what was
+      read gain nothing.
     - ``group_rank``: int64 (groups,), rank of the first row that is relevant to the group, else ``UNRANKED``.
     - ``first_rank``: float64 (questions,), nan when no row is relevant or comes back.
     - ``tokens``: int64 (questions, depth), tokens read down to each rank.
@@ -36,6 +37,7 @@ class ScoringInputs:
     complete_at: float
     labels: EvidenceColumns
     relevant: Relevant
+    gaining: npt.NDArray[np.bool_]
     group_rank: IntArray
     first_rank: FloatArray
     coverage: Coverage
@@ -86,10 +88,6 @@ class ScoringInputs:
         top = self.relevant.rank <= k
         gains[self.relevant.question[top], self.relevant.rank[top] - 1] = self.relevant.grade[top]
         return gains
-
-    def relevant_rows(self) -> IntArray:
-        """int64 (questions,): how many rows are relevant, in the ranking or not."""
-        return np.bincount(self.relevant.question, minlength=self.questions)
 
     def relevant_rows_at(self, k: int) -> IntArray:
         """int64 (questions,): how many of the first ``k`` rows are relevant."""

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from harness.golden.twins import overlapping
 from harness.records import Document, Evidence
 from harness.text.words import UNSPACED
 
@@ -143,10 +144,3 @@ def _windows(hits: Sequence[tuple[int, int]], quote: _SoughtQuote) -> Iterator[t
             yield hits[begin][0], position
             inside.clear()
             begin = end + 1
-
-
-def overlapping(one: Evidence, other: Evidence) -> bool:
-    """Whether the two share a character; a label without offsets stands for its whole document."""
-    if one.doc_id != other.doc_id or None in {one.start, one.end, other.start, other.end}:
-        return one.doc_id == other.doc_id
-    return (one.start or 0) < (other.end or 0) and (other.start or 0) < (one.end or 0)

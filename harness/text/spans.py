@@ -72,6 +72,11 @@ def find_spans(
     return found
 
 
+def find_words(texts: Collection[str], documents: Sequence[Document], limit: int) -> dict[str, list[Span]]:
+    """Every occurrence of the words of every text, whatever white space stands between them."""
+    return _find_in_form(SPACED, list(texts), documents, limit, is_chunk=False)
+
+
 def find_similar(quotes: Collection[str], documents: Sequence[Document]) -> dict[str, Span]:
     """For each quote that has one, a span about where the most similar text stands, as long as the quote.
 

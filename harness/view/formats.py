@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from harness.golden import EqualTexts
 from harness.verdict import Interval
 
 # So many names are written out; of more, the first ones and how many there are besides.
@@ -39,6 +40,20 @@ def short(metric: str) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """``1 question``, ``1,234 questions``; ``plural`` where the noun takes more than an s."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def equal_texts(found: EqualTexts | None) -> str:
+    """That equal texts elsewhere count as well; empty where there are none."""
+    said = []
+    if found and found.labels:
+        places = counted(found.places, "place counts", "places count")
+        said.append(
+            f"{counted(found.labels, 'label has', 'labels have')} equal texts elsewhere: {places} as well"
+        )
+    if found and found.joined:
+        repeats = counted(found.joined, "label repeats", "labels repeat")
+        said.append(f"{repeats} the text of another label of the question; both count as one")
+    return "; ".join(said)
 
 
 def points(difference: float, *, sign: bool = False) -> str:

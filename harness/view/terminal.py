@@ -10,7 +10,7 @@ from harness.cli.say import wrapped
 from harness.corpus.gather import summary
 from harness.tracker import CellRecord
 from harness.view import notes
-from harness.view.formats import MetricColumn, columns, counted, figure, legend, short
+from harness.view.formats import MetricColumn, columns, counted, equal_texts, figure, legend, short
 from harness.view.table import Head, TextTable
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def inputs(measured_on: Sequence[Inputs]) -> list[str]:
             f"questions  {len(labels.questions):,}; labels: {states}",
             *(f"           {line}" for line in judged(labels)),
         ]
+        if equal := equal_texts(labels.equal_texts):
+            lines.append(f"           {equal}")
         if labels.left_out:
             question_id, reason = next(iter(labels.left_out.items()))
             lines.append(

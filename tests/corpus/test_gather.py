@@ -14,7 +14,7 @@ def test_long_lists_are_cut_and_counted():
 def test_equal_texts_are_said_to_be_kept():
     """Nobody takes "same text" for a document that was dropped."""
     assert summary({"same text": ("copy of guide.md (as guide.md)",)}) == [
-        "same text (1): copy of guide.md (as guide.md); all are kept, name such copies as alternatives"
+        "same text (1): copy of guide.md (as guide.md); all are kept"
     ]
 
 

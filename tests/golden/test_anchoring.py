@@ -42,7 +42,15 @@ def check(evidence, documents=None, *, keep_lost=False, others=True):
         documents = [*documents, Document("fine.md", "fine" * FINE)]
         fine = (Evidence("fine.md", 4 * i, 4 * i + 4) for i in range(FINE))
         questions.append(Question("fine", "fine?", tuple(fine)))
-    return anchor(questions, documents, name="n", path=Path("golden.jsonl"), digest="d", keep_lost=keep_lost)
+    return anchor(
+        questions,
+        documents,
+        name="n",
+        path=Path("golden.jsonl"),
+        digest="d",
+        keep_lost=keep_lost,
+        twins=False,
+    )
 
 
 def states(labels):

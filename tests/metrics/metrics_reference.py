@@ -218,24 +218,53 @@ class Reference:
         grades = {row: self.grade(row) for row in range(len(self.case.chunks))}
         return {row: grade for row, grade in grades.items() if grade > 0}
 
-    def row_metrics(self) -> dict[str, float]:
+    def relevant_to(self, row: int, place: Evidence) -> bool:
+        """Whether a row, in the ranking or not, is relevant to one place; missing documents are row -1."""
+        if self.case.kind == "document":
+            return self.index.get(place.doc_id, -1) == row
+        chunk, wanted = self.nonblank(*self.span(row)), self.nonblank(*self.place(place))
+        shared = len(chunk & wanted)
+        return shared > 0 and shared >= self.min_overlap * min(len(chunk), len(wanted)) - 1e-9
+
+    def gaining(self) -> dict[int, int]:
+        """The rows that gain, with their grades.
+
+        Rows that are relevant to the same pieces of evidence are copies of one another: of them gain as many
+        as one place of such evidence has at least, those that stand highest.
+        """
         grades = self.grades()
+        classes: dict[frozenset[int], list[int]] = {}
+        for row in grades:
+            to = {i for i, e in enumerate(self.evidence) if any(self.relevant_to(row, p) for p in e.places)}
+            classes.setdefault(frozenset(to), []).append(row)
+        gaining = {}
+        for pieces, rows in classes.items():
+            places = [place for i in pieces for place in self.evidence[i].places]
+            counts = [sum(self.relevant_to(row, place) for row in rows) for place in places]
+            ranked = sorted(rows, key=lambda r: self.rows.index(r) if r in self.rows else len(self.rows))
+            gaining |= {row: grades[row] for row in ranked[: min(filter(None, counts))]}
+        return gaining
+
+    def row_metrics(self) -> dict[str, float]:
+        grades, gaining = self.grades(), self.gaining()
         found = [grades.get(row, 0) for row in self.rows]
         first = next((i for i, row in enumerate(self.full, 1) if grades.get(row, 0) > 0), None)
         values = {"mrr": 1 / first if first else 0.0}
         for k in self.case.ks:
             top = found[:k]
             hits = [g > 0 for g in top]
-            ideal = sorted(grades.values(), reverse=True)[:k]
+            ideal = sorted(gaining.values(), reverse=True)[:k]
             best = sum(g / math.log2(i + 1) for i, g in enumerate(ideal, 1))
-            gain = sum(g / math.log2(i + 1) for i, g in enumerate(top, 1))
-            precisions = sum(sum(hits[:i]) / i for i, hit in enumerate(hits, 1) if hit)
+            gain = sum(gaining.get(row, 0) / math.log2(i + 1) for i, row in enumerate(self.rows[:k], 1))
+            precisions = sum(
+                sum(hits[:i]) / i for i, row in enumerate(self.rows[:k], 1) if gaining.get(row, 0)
+            )
             values |= {
                 f"precision_at_{k}": sum(hits) / k,
                 f"hit_at_{k}": float(any(hits)),
                 f"mrr_at_{k}": 1 / first if first and first <= k else 0.0,
                 f"ndcg_at_{k}": gain / best if best else 0.0,
-                f"map_at_{k}": precisions / max(len(grades), 1),
+                f"map_at_{k}": precisions / max(len(gaining), 1),
             }
         return values
 
@@ -258,17 +287,28 @@ class Reference:
         def characters(span: tuple[str, int, int]) -> set[tuple[str, int]]:
             return {(span[0], i) for i in range(span[1], span[2])}
 
-        spans = [self.place(e) for e in self.evidence]
-        gold = set().union(*(characters(span) for span in spans)) if spans else set()
+        def first(span: tuple[str, int, int]) -> float:
+            ranks = (i for i, row in enumerate(self.rows) if characters(span) & characters(self.span(row)))
+            return next(ranks, math.inf)
+
         values = {}
         for k in self.case.ks:
             read = set().union(*(characters(span) for span in self.top(k))) if self.top(k) else set()
+            gold = set()
+            for e in self.evidence:
+                spans = [characters(self.place(place)) for place in e.places]
+                shares = [len(span & read) / max(len(span), 1) for span in spans]
+                firsts = [first(self.place(place)) for place in e.places]
+                order = range(len(spans))
+                gold |= spans[min(order, key=lambda i: (-shares[i], -len(spans[i]), firsts[i]))]
             total = sum(end - start for _, start, end in self.top(k))
             found = len(gold & read)
             values[f"char_recall_at_{k}"] = found / max(len(gold), 1)
             values[f"char_precision_at_{k}"] = found / max(total, 1)
             values[f"iou_at_{k}"] = found / max(total + len(gold) - found, 1)
         touching = set()
+        spans = [self.place(place) for e in self.evidence for place in e.places]
+        gold = set().union(*map(characters, spans))
         for row in range(len(self.case.chunks)):
             doc_id, start, end = self.span(row)
             if any(d == doc_id and s < e and start <= e and end >= s for d, s, e in spans):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from harness.golden import EqualTexts
+from harness.golden.twins import SHORTEST, find_twins, more_places
 from harness.questions.check import CheckedSet, CheckResult, Finding, Position, shortened
-from harness.questions.near_copies import overlapping, passages_like
+from harness.questions.near_copies import passages_like
 from harness.records import Evidence
 from harness.text.spans import Span, find_spans
-from harness.view.formats import counted
+from harness.view.formats import counted, equal_texts
 
 _AMBIGUOUS_PLACES = 20
-_COPY_PLACES = 100  # a text that stands in so many places is boilerplate
-_SHORTEST = 16  # characters of a quote whose copies may count: a name or number elsewhere answers nothing
 _SERIOUS = 0.05  # of all evidence
 _SHOWN = 5
 _MOST_CHARACTERS = 200_000_000  # of documents: about two minutes
@@ -27,7 +27,7 @@ def ambiguous_places(checked: CheckedSet) -> Mapping[Position, tuple[Evidence, .
     ambiguous = {
         piece.key: piece.written
         for piece in checked.pieces()
-        if piece.unit.reason.startswith("AMBIGUOUS") and len(piece.written.quote or "") >= _SHORTEST
+        if piece.unit.reason.startswith("AMBIGUOUS") and len(piece.written.quote or "") >= SHORTEST
     }
     quotes = {label.quote for label in ambiguous.values() if label.quote}
     spans = find_spans(quotes, checked.documents, _AMBIGUOUS_PLACES)
@@ -39,32 +39,30 @@ def ambiguous_places(checked: CheckedSet) -> Mapping[Position, tuple[Evidence, .
     return found
 
 
-def copies(checked: CheckedSet) -> tuple[CheckResult, Mapping[Position, tuple[Evidence, ...]]]:
+def copies(
+    checked: CheckedSet, counted_already: EqualTexts | None
+) -> tuple[CheckResult, Mapping[Position, list[Evidence]]]:
     """Evidence with copies that its label does not name, and these copies.
 
-    Quotes under 16 characters are left out.
+    A finding only where labels count as written (``counted_already`` is None).
     """
-    quoted = {p.key: p.unit.evidence for p in checked.pieces() if p.unit.evidence and p.unit.evidence.quote}
-    quotes = {evidence.quote for evidence in quoted.values() if len(evidence.quote or "") >= _SHORTEST}
-    spans = find_spans({quote for quote in quotes if quote}, checked.documents, _COPY_PLACES)
-    others = {
-        key: _others(evidence, spans.get(evidence.quote or "", ()), checked)
-        for key, evidence in quoted.items()
-    }
-    others = {key: found for key, found in others.items() if found}
-    if not others:
-        return CheckResult("copies", "no evidence is repeated elsewhere"), {}
+    found = {piece.key: piece.unit.evidence for piece in checked.pieces() if piece.unit.evidence}
+    twins = find_twins(found.values(), checked.documents)
+    others = {key: more for key, evidence in found.items() if (more := more_places(evidence, twins))}
+    if counted_already is not None or not others:
+        fact = equal_texts(counted_already) or "no evidence is repeated elsewhere"
+        return CheckResult("copies", fact), others
     of = Counter(checked.questions[i].evidence[j].doc_id for i, j in others)
     finding = Finding(
         "copies",
-        "serious" if len(others) > _SERIOUS * len(quoted) else "note",
+        "serious" if len(others) > _SERIOUS * len(found) else "note",
         checked.ids([question for question, _ in others]),
-        f"{counted(len(others), 'quote is', 'quotes are')} repeated word for word elsewhere ({_listed(of)}): "
+        f"{counted(len(others), 'label has', 'labels have')} equal texts elsewhere ({_listed(of)}): "
         "a retriever that finds another copy is scored as wrong.",
-        "accept=true adds the copies as alternatives, any one of which counts.",
-        tuple(_detail(checked, key, quoted[key], places) for key, places in others.items()),
+        "Leave out golden.twins=false, and they count. accept=true adds them as alternatives for good.",
+        tuple(_detail(checked, key, found[key], places) for key, places in others.items()),
     )
-    fact = f"{counted(len(others), 'quote has', 'quotes have')} copies that no label names"
+    fact = f"{counted(len(others), 'label has', 'labels have')} copies that no label names"
     return CheckResult("copies", fact, (finding,)), others
 
 
@@ -109,20 +107,13 @@ def _place(span: Span, checked: CheckedSet) -> Evidence:
     return Evidence(document.doc_id, span.start, span.end, document.text[span.start : span.end])
 
 
-def _others(evidence: Evidence, spans: Sequence[Span], checked: CheckedSet) -> tuple[Evidence, ...]:
-    """The spans that overlap no place of the evidence."""
-    found = (_place(span, checked) for span in spans)
-    return tuple(place for place in found if not any(overlapping(place, other) for other in evidence.places))
-
-
 def _listed(of: Counter[str]) -> str:
     shown = [f"{doc_id} {number:,}" for doc_id, number in of.most_common(_SHOWN)]
     return ", ".join(shown + [f"and {counted(len(of) - _SHOWN, 'more document')}"] * (len(of) > _SHOWN))
 
 
 def _detail(checked: CheckedSet, key: Position, evidence: Evidence, places: Sequence[Evidence]) -> str:
-    where = ", ".join(f"{place.doc_id} at {place.start:,}" for place in places[:_SHOWN])
+    where = ", ".join(f"{place.doc_id} at {place.start or 0:,}" for place in places[:_SHOWN])
     more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
-    return (
-        f"{checked.questions[key[0]].question_id}: “{shortened(evidence.quote or '')}” also in {where}{more}"
-    )
+    what = shortened(evidence.quote or evidence.doc_id)
+    return f"{checked.questions[key[0]].question_id}: “{what}” also in {where}{more}"

@@ -76,8 +76,9 @@ def _checked(config: DictConfig, chunk_sizes: Sequence[int], golden: Golden) -> 
     results.append(labels(checked, proposals.reworded))
     if given:
         results += _left_out(given.labels.left_out, is_file=content is not None)
-        copied, found = copies(checked)
-        proposals = proposals._replace(copies=found)
+        equal = given.labels.equal_texts
+        copied, found = copies(checked, equal)
+        proposals = proposals._replace(copies=found if equal is None else {})
         power_result, *others = _further(shared, config, given, checked, chunk_sizes)
         results += [power_result, copied, near_copies(checked, found), *others]
     name = Path(str(config.golden.path)).name

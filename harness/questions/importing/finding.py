@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from harness.golden import State
+from harness.golden import EqualTexts, State
 from harness.golden.anchoring import Unit, check_units, reason_of
 from harness.golden.drafts import chunks_at, questions_of
 from harness.golden.judgements import Place, apart, each_once, place_of
 from harness.golden.question_json import Draft
+from harness.golden.twins import Twins, with_joined
 from harness.questions.importing import GivenQuestion, Refused
 from harness.records import Document, Evidence, Question
 from harness.text.copied import WAYS, way_of
@@ -24,7 +25,8 @@ class LocatedQuestions(NamedTuple):
 
     ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
     given and as they are. ``ways``: how many quotes and texts of chunks were found in each way, for instance
-    ``with other typography``.
+    ``with other typography``. ``twins``: places of the evidence that count without being written;
+    ``equal_texts``: how many.
     """
 
     questions: list[Question]
@@ -32,6 +34,8 @@ class LocatedQuestions(NamedTuple):
     states: Counter[State]
     completed: Mapping[str, str]
     ways: Counter[str]
+    twins: Twins
+    equal_texts: EqualTexts
 
     @property
     def is_mostly_lost(self) -> bool:
@@ -44,13 +48,15 @@ def find(
     documents: Sequence[Document],
     chunks: Sequence[str] | None = None,
     relevant_from: float | None = None,
+    *,
+    twins: bool = True,
 ) -> LocatedQuestions:
     """Every question whose whole evidence stands in ``documents``; of any other, the reason.
 
     ``groups``: the rows of each question. ``chunks`` is the list that gold ids count in, where there is one.
     White space, typography and markup do not matter, nor do copies of a text that was cut from a document.
     Evidence with a grade below ``relevant_from`` (None: 0 or less) was judged not relevant, and needs no
-    document.
+    document. With ``twins``, two pieces of evidence with the same text are one.
     """
     asked = [row for group in groups for row in group]
     end = math.inf if chunks is None else len(chunks)
@@ -61,7 +67,7 @@ def find(
     ]
     checked = check_units([label for pair in labels for label in pair], documents, given.no_documents)
     states = Counter(unit.state for units in checked[::2] for unit in units)
-    found = LocatedQuestions([], [], states, given.other_names, Counter())
+    found = LocatedQuestions([], [], states, given.other_names, Counter(), {}, EqualTexts(0, 0, 0))
     beyond = f"gold_id is beyond the {end:,} texts of golden.chunks, counted from 0."
     reasons, located = [], []
     for i, (relevant, others) in enumerate(zip(checked[::2], checked[1::2], strict=True)):
@@ -77,7 +83,8 @@ def find(
         question, refused = _joined(group, located[rows], reasons[rows])
         found.refused.extend(refused)
         found.questions.extend([question] if question else [])
-    return found
+    kept, same, equal = with_joined(found.questions, documents if twins else ())
+    return found._replace(questions=kept, twins=same, equal_texts=equal)
 
 
 def _joined(

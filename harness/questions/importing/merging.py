@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from harness.golden.judgements import Place, place_of
 from harness.golden.question_json import LABELS, as_object, labels_object
+from harness.golden.twins import Twins, more_places
 from harness.questions.importing.columns import NAMES
 from harness.questions.importing.finding import unique
 from harness.questions.importing.known import KnownQuestion
@@ -36,12 +37,13 @@ class MergedSet(NamedTuple):
     renamed: Mapping[str, str]
 
 
-def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
+def merge(known: Sequence[KnownQuestion], new: Sequence[Question], twins: Twins) -> MergedSet:
     """``new`` questions into those that are ``known``.
 
     The same text, white space aside, with the same evidence is the same question; with other evidence it is
-    another one. Two pieces of evidence are the same if they, or alternatives of theirs, stand at one place.
-    Judgements of whole documents are added to a question with the same text, unless it has another id.
+    another one. Two pieces of evidence are the same if they, alternatives of theirs, or ``twins`` of the new
+    one stand at one place. Judgements of whole documents are added to a question with the same text, unless
+    it has another id.
     """
     questions = [line.question for line in known]
     # An id that was the line's number must not change with the lines.
@@ -54,7 +56,7 @@ def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
     same, renamed = 0, dict[str, str]()
     for question in new:
         there = by_text[squeezed(question.text)]
-        at = next((i for i in there if _is_same(questions[i], question)), None)
+        at = next((i for i in there if _is_same(questions[i], question, twins)), None)
         if at is None:
             added = _with_id(question, taken, renamed)
             there.append(len(questions))
@@ -62,7 +64,7 @@ def merge(known: Sequence[KnownQuestion], new: Sequence[Question]) -> MergedSet:
             lines.append(as_object(added))
             continue
         same += 1
-        together = _together(questions[at], question)
+        together = _together(questions[at], question, twins)
         if together != questions[at]:
             changed.add(at)
             lines[at] = _rewritten(lines[at], questions[at], together)
@@ -76,8 +78,8 @@ def _with_own_id(line: KnownQuestion) -> dict[str, Any]:
     return dict(line.item) if has_id else {"question_id": line.question.question_id, **line.item}
 
 
-def _is_same(one: Question, other: Question) -> bool:
-    pairs = _pairs(one, other)
+def _is_same(one: Question, other: Question, twins: Twins) -> bool:
+    pairs = _pairs(one, other, twins)
     if len(pairs) == len(one.evidence) == len(other.evidence):
         return True
     is_id = other.question_id in {"", one.question_id, one.provenance.get(_GIVEN_ID)}
@@ -85,12 +87,12 @@ def _is_same(one: Question, other: Question) -> bool:
     return is_id and (is_without or one.kind == other.kind == "document")
 
 
-def _pairs(one: Question, other: Question) -> list[tuple[Evidence, Evidence]]:
+def _pairs(one: Question, other: Question, twins: Twins) -> list[tuple[Evidence, Evidence]]:
     """The evidence that both have, piece for piece."""
     left: dict[Place, list[int]] = defaultdict(list)
     for i, mate in enumerate(other.evidence):
-        for place in mate.places:
-            left[place_of(place)].append(i)
+        for place in {place_of(place) for place in (*mate.places, *more_places(mate, twins))}:
+            left[place].append(i)
     taken: set[int] = set()
     pairs = []
     for unit in one.evidence:
@@ -107,7 +109,7 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
     if question.question_id and question.question_id not in taken:
         taken.add(question.question_id)
         return question
-    content = [squeezed(question.text), *sorted(map(str, (place_of(unit) for unit in question.evidence)))]
+    content = [squeezed(question.text), *sorted(map(str, map(place_of, question.evidence)))]
     digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     size = _ID_DIGITS
     while f"q-{digest[:size]}" in taken and size < len(digest):
@@ -120,9 +122,9 @@ def _with_id(question: Question, taken: set[str], renamed: dict[str, str]) -> Qu
     return replace(question, question_id=question_id, provenance=provenance)
 
 
-def _together(there: Question, given: Question) -> Question:
+def _together(there: Question, given: Question, twins: Twins) -> Question:
     """The existing question extended by the given one; differing values are added under ``also``."""
-    pairs = _pairs(there, given)
+    pairs = _pairs(there, given, twins)
     mates = dict(pairs)
     ours = [_with_alternatives(unit, mates[unit]) if unit in mates else unit for unit in there.evidence]
     said = {place_of(place) for unit in (*ours, *there.not_relevant) for place in unit.places}

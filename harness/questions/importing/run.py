@@ -14,7 +14,7 @@ from harness.cell.settings import new
 from harness.cli.compose import Composed
 from harness.cli.say import say, say_all, wrapped
 from harness.corpus.gather import summary
-from harness.errors import InputError, SettingError
+from harness.errors import InputError, SettingError, switch
 from harness.files.journal import Journal
 from harness.golden import State
 from harness.golden.file import read_chunks
@@ -37,7 +37,7 @@ from harness.questions.importing.proposing import with_proposals
 from harness.questions.importing.recognise import FORMATS, read
 from harness.records import Document, Source
 from harness.text.copied import WAYS
-from harness.view.formats import counted
+from harness.view.formats import counted, equal_texts
 from harness.view.terminal import other_names
 
 _WAIT_SECONDS = 60.0  # for another process that adds or generates
@@ -63,7 +63,9 @@ def run(file: Path, made: Composed, corpus: Sequence[str]) -> int:
     unquoted = [] if config.quotes == "optional" else without_quote(asked)
     whole, refused = without_refused(asked, [*given.refused, *unquoted])
     groups = grouped(whole)
-    located = find(groups, loaded.documents, chunks, lowest_relevant(config.relevant_from, "relevant_from"))
+    lowest = lowest_relevant(config.relevant_from, "relevant_from")
+    twins = switch(config.golden.twins, "golden.twins")
+    located = find(groups, loaded.documents, chunks, lowest, twins=twins)
     refused = sorted([*refused, *located.refused], key=lambda row: row.row.number)
     merged = _added(golden, located, loaded.documents, chunks)
     proposed, layout = with_proposals(refused, whole, loaded.documents, given.layout)
@@ -111,7 +113,7 @@ def _added(
     """
     journal = Journal(golden, wait_seconds=_WAIT_SECONDS)
     with journal.locked():
-        merged = merge(known_questions(golden, documents, chunks), located.questions)
+        merged = merge(known_questions(golden, documents, chunks), located.questions, located.twins)
         if merged.changed:
             journal.rewrite([*merged.lines, *merged.added])
         elif merged.added:
@@ -131,6 +133,8 @@ def _read(
     yield from (f"{_INDENT}{note}" for note in (*given.notes, *with_one_id(groups)))
     states = ", ".join(f"{located.states[s]:,} {s}" for s in get_args(State) if located.states[s])
     yield f"labels     {states or 'none'}"
+    if equal := equal_texts(located.equal_texts):
+        yield f"{_INDENT}{equal}"
     if located.is_mostly_lost:
         yield "!! More than half of the labels were not found. Are these the documents of these questions?"
     if set(located.ways) - {WAYS[0]}:

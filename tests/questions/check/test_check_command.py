@@ -136,16 +136,21 @@ def test_strict_and_what_is_serious(kitchen):
     assert (lost["severity"], lost["question_ids"]) == ("serious", ["cocoa"])
 
 
-def test_copies_are_accepted(kitchen):
-    """A passage that stands in a second document becomes an alternative, and the label then counts wherever it is found."""
+def test_copies_count_or_are_accepted(kitchen):
+    """A passage in a second document counts by itself; where labels count as written, it becomes an alternative."""
     (kitchen.documents / "copy.md").write_text("Also here: " + QUESTIONS["mate"][2] + ".\n")
     done = check(kitchen, "accept=true")
+
+    assert "copies       1 label has equal texts elsewhere: 1 place counts as well" in done.stdout
+    assert "Nothing to accept" in done.stdout
+
+    done = check(kitchen, "accept=true", "golden.twins=false")
 
     assert "1 given alternatives" in done.stdout
     evidence = golden_lines(kitchen)["mate"]["evidence"][0]
     assert evidence["doc_id"] == "mate.md"
     assert [(other["doc_id"], other["start"]) for other in evidence["alternatives"]] == [("copy.md", 11)]
-    assert "Nothing to accept" in check(kitchen, "accept=true").stdout
+    assert "Nothing to accept" in check(kitchen, "accept=true", "golden.twins=false").stdout
 
 
 def test_judgements_outlive_a_rewrite(kitchen):

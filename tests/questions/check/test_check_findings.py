@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.golden import EqualTexts
 from harness.golden.anchoring import check_units
 from harness.questions.check import CheckedSet
 from harness.questions.check.accepting import reworded
@@ -94,17 +95,32 @@ def test_states_are_found_and_named():
 
 
 def test_copies_that_no_label_names():
-    """A verbatim copy elsewhere is proposed; a named one, and a short one such as a number, is not."""
+    """Where labels count as written, a copy elsewhere is proposed; a named or a short one is not."""
     long, short = "Parcels are returned within forty-five days", "45 days"
     texts = {"a.md": f"{long}. {short}.", "b.md": f"{long}! {short}?", "c.md": "Nothing."}
     named = Evidence("a.md", 0, len(long), long, alternatives=(quote("b.md", long, texts),))
     open_ = examined([("one", quote("a.md", long, texts)), ("two", quote("a.md", short, texts))], texts)
-    look, found = copies(open_)
+    look, found = copies(open_, None)
 
     assert kinds(look)["copies"].question_ids == ("q0",)
     assert kinds(look)["copies"].severity == "serious"
-    assert found == {(0, 0): (quote("b.md", long, texts),)}
-    assert copies(examined([("one", named)], texts))[0].findings == ()
+    assert found == {(0, 0): [quote("b.md", long, texts)]}
+    assert copies(examined([("one", named)], texts), None)[0].findings == ()
+
+
+def test_copies_that_count_are_a_fact():
+    """They are no fault then; the check of near copies still gets to know them."""
+    texts = {"a.md": RETURNS, "b.md": RETURNS}
+    one = examined([("one", quote("a.md", RETURNS, texts))], texts)
+    look, found = copies(one, EqualTexts(1, 1, 2))
+
+    assert look.findings == ()
+    assert look.fact == (
+        "1 label has equal texts elsewhere: 1 place counts as well; "
+        "2 labels repeat the text of another label of the question; both count as one"
+    )
+    assert found == {(0, 0): [quote("b.md", RETURNS, texts)]}
+    assert copies(one, EqualTexts(0, 0, 0))[0].fact == "no evidence is repeated elsewhere"
 
 
 def test_nearly_the_same_words_elsewhere():

@@ -73,6 +73,34 @@ def test_what_the_terminal_says(here, capsys):
     ]
 
 
+def test_copies_count_without_being_written(here, capsys):
+    """They are told; the same question about another copy is the same, and two copies are one evidence."""
+    (here.documents / "copy.md").write_text(PAGES["tea.md"].replace("is steeped", "steeps"), "utf-8")
+    first, second = here.root / "first.csv", here.root / "second.csv"
+    first.write_text(f"question,quote,doc_id\nHow hot?,{QUOTES[0]},tea.md\n", encoding="utf-8")
+    second.write_text(
+        f"id,question,quote,doc_id\n1,How hot?,{QUOTES[0]},copy.md\n"
+        f"2,How long?,{QUOTES[1]},tea.md\n2,How long?,{QUOTES[1]},copy.md\n",
+        encoding="utf-8",
+    )
+
+    assert add.main(["first.csv", *words(here)]) == 0
+    assert "           1 label has equal texts elsewhere: 1 place counts as well\n" in capsys.readouterr().out
+    assert [list(unit) for unit in lines(here.golden)[0]["evidence"]] == [["doc_id", "start", "end", "quote"]]
+
+    assert add.main(["second.csv", *words(here)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 label repeats the text of another label of the question; both count as one" in said
+    assert "added 1 question merged 1 question, in the set already" in said
+    hot, long = lines(here.golden)
+    assert [len(line["evidence"]) for line in (hot, long)] == [1, 1]
+
+    here.golden.unlink()
+    assert add.main(["second.csv", *words(here, "golden.twins=false")]) == 0
+    assert "equal texts" not in capsys.readouterr().out
+    assert [len(line["evidence"]) for line in lines(here.golden)] == [1, 2]
+
+
 def test_a_set_that_was_added_feeds_a_sweep(here):
     """No step in between, and the labels are valid there too."""
     table(here.root / "asked.csv", QUOTES)

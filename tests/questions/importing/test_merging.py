@@ -46,7 +46,7 @@ def write_lines(path: Path, lines: list[dict]) -> Path:
 
 def into(path: Path, *new: Question) -> MergedSet:
     """The merge of new questions into a file, and the file as it then is."""
-    merged = merge(known_questions(path, DOCUMENTS, None), new)
+    merged = merge(known_questions(path, DOCUMENTS, None), new, {})
     write_lines(path, [*merged.lines, *merged.added])
     return merged
 
