@@ -1,18 +1,19 @@
 """Characters pooled over all evidence of a question, as the published chunking report counts them.
 
 Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", 2024. Plain characters, white
-space included; the evidence itself, without its alternatives.
+space included, a line end of any kind as one; the evidence itself, without its alternatives.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.metrics.intervals import cut_into_pieces, meeting, sum_by, union_lengths
 from harness.metrics.relevance import EvidenceColumns, ranks_of
 from harness.records import Chunks, FloatArray, IntArray, Ranking
+from harness.text.line_ends import LineEnds
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Characters:
 
 def count_characters(chunks: Chunks, labels: EvidenceColumns, ranking: Ranking, deepest: int) -> Characters:
     """Counts for rankings of chunks, down to rank ``deepest``."""
+    chunks, labels = _with_short_line_ends(chunks, labels)
     question, doc, start, end = _gold_spans(labels)
     gold = np.zeros(labels.questions, dtype=np.int64)
     np.add.at(gold, question, end - start)
@@ -60,6 +62,21 @@ def count_characters(chunks: Chunks, labels: EvidenceColumns, ranking: Ranking, 
     if chunks.complete:
         perfect = _perfect_precision(chunks, question, doc, start, end, labels.questions)
     return Characters(gold, perfect, question[pieces.span], pieces.length, pieces.smallest(rank), retrieved)
+
+
+def _with_short_line_ends(chunks: Chunks, labels: EvidenceColumns) -> tuple[Chunks, EvidenceColumns]:
+    r"""Both with the offsets that they would have if every ``\r\n`` were one character."""
+    columns = (chunks.start, chunks.end, labels.span_start, labels.span_end)
+    start, end, span_start, span_end = columns
+    for position, document in enumerate(chunks.documents):
+        if "\r\n" in document.text:
+            if start is chunks.start:
+                start, end, span_start, span_end = (column.copy() for column in columns)
+            shorter = LineEnds(document.text).in_unified
+            rows, spans = slice(*chunks.doc_rows[position : position + 2]), labels.span_doc == position
+            start[rows], end[rows] = shorter(start[rows]), shorter(end[rows])
+            span_start[spans], span_end[spans] = shorter(span_start[spans]), shorter(span_end[spans])
+    return replace(chunks, start=start, end=end), labels._replace(span_start=span_start, span_end=span_end)
 
 
 def _gold_spans(labels: EvidenceColumns) -> tuple[IntArray, IntArray, IntArray, IntArray]:

@@ -66,8 +66,10 @@ class CachedRetriever:
             spans.update(np.ascontiguousarray(column, np.int64).tobytes())
         for line in chunks.context:
             spans.update(f"{line}\0".encode("utf-8", "surrogatepass"))
+        # Texts with other line ends than "\n" were once indexed as they are: only they are ranked again.
+        has_returns = any("\r" in document.text for document in chunks.documents)
         key = {
-            "scheme": _SCHEME,
+            "scheme": _SCHEME + has_returns,
             "settings": self._settings,
             "corpus": self._corpus_digest,
             "chunks": spans.hexdigest(),
