@@ -29,7 +29,7 @@ class Heading(NamedTuple):
 def headings(name: str, text: str) -> list[Heading]:
     """The headings of the file ``name``, in order.
 
-    Files other than ``.md``, ``.markdown`` and ``.rst`` have none. Markdown: those of
+    Files other than ``.md``, ``.mdx``, ``.markdown`` and ``.rst`` have none. Markdown: those of
     ``harness.text.markdown`` that say something, ``# Refunds`` or underlined. reStructuredText: one line
     underlined, or over- and underlined, with one punctuation mark; levels in the order in which their marks
     first appear. A heading's text is cut after 200 characters; a line of that length that is underlined is no
@@ -60,7 +60,7 @@ def one_line(text: str) -> str:
 
 
 def _is_markdown(name: str) -> bool:
-    return name.lower().endswith((".md", ".markdown"))
+    return name.lower().endswith((".md", ".mdx", ".markdown"))
 
 
 def _markdown(text: str) -> Iterator[Heading]:
