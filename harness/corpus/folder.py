@@ -25,7 +25,8 @@ _OWN = re.compile(
     r"|### Retrieval gate: "
     r"|[^\n]+: [\d,]+ questions?, [\d,]+ documents?; (?:nothing found|\d+ (?:serious|note))[^\n]*\n\n"
     r"|# One retrieval configuration, written by `python -m harness"
-    r'|(?:\{"made"|\{(?=[^\n]*"question": ?")[^\n]*"evidence": ?\[)',
+    r'|question_id,cluster,[^\n]+\n|\{\n "sweep": "[^\n]*\n "run_id": '
+    r'|\{"request": "|\{(?=[^\n]*"(?:question|query)": ?")[^\n]*"(?:evidence|gold_id|relevant_doc_ids)": ?',
     re.DOTALL,
 ).match
 _BEGINNING = 8_000  # characters

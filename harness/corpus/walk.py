@@ -135,7 +135,7 @@ def _pass_over(doc_id: str, reason: str, notes: Notes, *, is_wanted: bool) -> No
 
 
 def _is_own(folder: Path, entries: Sequence[os.DirEntry[str]]) -> bool:
-    """Whether a folder is a sweep or one of its cells, MLflow's store, or a model logged there."""
+    """Whether a folder is a sweep, one of its cells, a cached ranking, MLflow's store or a model in it."""
     names = {entry.name for entry in entries}
     for name in {"sweep.json", "result.json"} & names:
         try:
@@ -145,7 +145,7 @@ def _is_own(folder: Path, entries: Sequence[os.DirEntry[str]]) -> bool:
         except OSError:
             continue
     is_store = folder.name in _STORES and any(name.isdigit() or name == "artifacts" for name in names)
-    return is_store or "MLmodel" in names or names >= {"mlflow.db", "artifacts"}
+    return is_store or bool(names & {"MLmodel", "ranking.json"}) or names >= {"mlflow.db", "artifacts"}
 
 
 def _readable_patterns(lines: Iterable[str]) -> GitIgnoreSpec:

@@ -280,6 +280,14 @@ def test_own_results_and_golden_sets_are_no_documents(tmp_path):
         "gate.md": "### Retrieval gate: Undecided\n",
         "questions.txt": '{"question_id": "a", "question": "Why?", "evidence": [{"doc_id": "a.md"}]}\n',
     }
+    own |= {
+        "asked.txt": '{"query": "Why?", "relevant_doc_ids": ["a.md"]}\n',
+        "golden.ledger.txt": '{"request": "abc", "passage": "p"}\n',
+        "scores.txt": "question_id,cluster,recall_at_5\nh001,a.md,1.0\n",
+        "decision.txt": '{\n "sweep": "2 cells",\n "run_id": "x"\n}',
+        "production.txt": "# One retrieval configuration, written by `python -m harness.pick`.\n",
+        "cache/rankings/0a/ranking.json": "{}",
+    }
     others = {
         "api/report.html": "<!doctype html>\n<title>Sales report</title>",
         "games/leaderboard.md": "# Leaderboard\n\n| player | points |\n|---|---:|\n",
