@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
-from harness.text.line_ends import LineEnds
+from harness.text.encodings import LineEnds
 from harness.text.tokens import TokenMap
 
 _Chunker = TypeVar("_Chunker")

@@ -13,9 +13,8 @@ from harness.corpus.walk import GOLDEN_FILES, OWN, CorpusFile, Exclusion, files_
 from harness.errors import SettingError, switch
 from harness.progress import bar
 from harness.records import Document
-from harness.text.encodings import decode, detect
+from harness.text.encodings import decode, detect, unified
 from harness.text.headings import title_of
-from harness.text.line_ends import unified
 
 # How the files begin that this program writes wherever it is told to, and golden sets. The report and the
 # leaderboard of a sweep may have been copied.

@@ -13,7 +13,7 @@ import numpy as np
 from harness.metrics.intervals import cut_into_pieces, meeting, sum_by, union_lengths
 from harness.metrics.relevance import EvidenceColumns, ranks_of
 from harness.records import Chunks, FloatArray, IntArray, Ranking
-from harness.text.line_ends import LineEnds
+from harness.text.encodings import LineEnds
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.records import Chunks, Encoded, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
-from harness.text.line_ends import LineEnds
+from harness.text.encodings import LineEnds
 
 
 class _Texts(Sequence[str]):

@@ -56,7 +56,7 @@ class CachedRetriever:
         self,
         chunks: Chunks,
         tokens: Sequence[TokenMap],
-        questions: Mapping[Kind, Sequence[Question]],  # noqa: ARG002 - a built-in retriever is asked later
+        questions: Mapping[Kind, Sequence[Question]],
         ks: Sequence[int],  # noqa: ARG002 - the same
         metrics: Depth,  # noqa: ARG002 - the same
     ) -> Prepared:
@@ -78,7 +78,11 @@ class CachedRetriever:
         self._cache = CachedArrays(self._root, key)
         self._chunks = chunks
         self._is_built = False
-        return Prepared(chunks, tokens)
+        texts = [question.text for some in questions.values() for question in some]
+        find = getattr(self._retriever, "problems", None)
+        problems = find(chunks, texts) if find and texts else {}
+        counts, examples = ({name: given[i] for name, given in problems.items()} for i in (0, 1))
+        return Prepared(chunks, tokens, counts, examples)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The cached ranking cut at ``depth``, or a new one where none is deep enough."""

@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 
 from harness.records import IntArray
-from harness.text.line_ends import unified
+from harness.text.encodings import unified
 
 # Kinds of blocks; 1 to 6 are headings of that level.
 TEXT, CODE, TABLE = 0, -1, -2

@@ -15,8 +15,7 @@ import numpy as np
 
 from harness.errors import ModelError
 from harness.files import hub
-from harness.text.encodings import encodable
-from harness.text.line_ends import LineEnds, unified
+from harness.text.encodings import LineEnds, encodable, unified
 from harness.text.tokens import BLANK, TextPiece, Tokenizer, TokenMaps, piece_spans, token_starts
 
 FILE = "tokenizer.json"

@@ -22,7 +22,7 @@ from harness.decision import deployment
 from harness.errors import SettingError
 from harness.metrics.health import health, read_part
 from harness.records import Chunks, Document, Encoded
-from harness.text.line_ends import unified
+from harness.text.encodings import unified
 
 PAGE = (
     "Before.\n\n# Refunds\n\nOne.\n\n## Parts\n\nTwo.\n\n### Sensors\n\nThree.\n\n"

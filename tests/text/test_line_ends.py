@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.text.line_ends import LineEnds
+from harness.text.encodings import LineEnds
 from harness.text.tokenizer import load_tokenizer
 
 
