@@ -151,8 +151,7 @@ class Chunks:
 
     def embed_text(self, row: int) -> str:
         """The text that is embedded or indexed: the document's prefix, the row's context, the chunk."""
-        context = self.context[row] if self.context else ""
-        return f"{self.documents[self.doc[row]].embed_prefix}{context}{self.text(row)}"
+        return next(self.embed_texts(np.array([row])))
 
     @cached_property
     def chars_before(self) -> IntArray:
@@ -161,13 +160,14 @@ class Chunks:
         return prefixes + np.fromiter(map(len, self.context), np.int64) if self.context else prefixes
 
     def embed_texts(self, rows: IntArray) -> Iterator[str]:
-        """The texts that are embedded or indexed, one after the other, without holding them."""
+        r"""The texts that are embedded or indexed, one by one, with ``\n`` for every kind of line end."""
         for some in np.array_split(rows, 1 + len(rows) // 4096):
             spans = (self.doc[some].tolist(), self.start[some].tolist(), self.end[some].tolist())
             contexts = map(self.context.__getitem__, some) if self.context else repeat("", len(some))
             for doc, start, end, context in zip(*spans, contexts, strict=True):
                 document = self.documents[doc]
-                yield f"{document.embed_prefix}{context}{document.text[start:end]}"
+                text = f"{document.embed_prefix}{context}{document.text[start:end]}"
+                yield text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class Encoded(NamedTuple):

@@ -33,7 +33,7 @@ def _main(words: Words) -> int:
     from harness.decision.deployment import split_live, with_live
     from harness.decision.gate import NotComparableError
     from harness.decision.rank_agreement import agreement
-    from harness.view import notes
+    from harness.view import cell_notes
     from harness.view import recorded as view
 
     live, others = split_live(words.overrides)
@@ -62,7 +62,7 @@ def _main(words: Words) -> int:
     say_all(view.parity_table(found))
     asked = {kind: len(questions) for kind, questions in answered.questions.items()}
     content = {"health": answered.health, "remarks": answered.remarks, "questions": asked}
-    if wrong := notes.own_chunks("live", content):
+    if wrong := cell_notes.own_chunks("live", content):
         say_all(["", *wrapped(wrong, "! ", "  ")])
     return PARITY if in_parity else NOT_IN_PARITY
 

@@ -127,6 +127,48 @@ def test_promises_on_any_text(option: str, text: str, chunk: int, share: float) 
     check_promises(option, text, chunk, int(chunk * share))
 
 
+def words_of_chunks(option: str, text: str, size: tuple[int, int]) -> list[tuple[list[str], int]]:
+    """The words of each chunk, and of each parent, with its number of tokens."""
+    chunker, _ = compose(option, *size)
+    chunks = cut([Document("d", text)], [tokens_of(text)], chunker)
+    both = [chunks] if chunks.parents is None else [chunks, chunks.parents]
+    return [(some.text(row).split(), int(some.tokens[row])) for some in both for row in range(len(some))]
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            *("\n", "\n", "\n\n", "\n\n\n", " \n", "# A\n", "```\n", "- a\n", "| a |\n|---|\n", "A\n---\n"),
+            *("word ", "Dr. Who. ", "It is? ", "\u6c49\u3002", "x" * 130, "end.\n"),
+        ]
+    ),
+    max_size=50,
+).map("".join)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(
+    text=LINES,
+    chunk=st.integers(1, 24),
+    share=st.floats(0, 0.999),
+    ends=st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=1, max_size=9),
+)
+def test_line_ends_move_no_word(option: str, text: str, chunk: int, share: float, ends: list[str]) -> None:
+    """A document with any line ends, mixed ones too, gives chunks of the same words and token counts."""
+    size = (chunk, int(chunk * share))
+    first, *others = text.split("\n")
+    # "\r" and an empty line that ends in "\n" would be one "\r\n".
+    mixed = first
+    for i, line in enumerate(others):
+        end = ends[i % len(ends)]
+        mixed += ("\r\n" if end == "\n" and mixed.endswith("\r") else end) + line
+    expected = words_of_chunks(option, text, size)
+
+    for given_text in (text.replace("\n", "\r\n"), text.replace("\n", "\r"), mixed):
+        assert words_of_chunks(option, given_text, size) == expected
+
+
 @pytest.mark.parametrize(
     "unit", ["x", "word ", "\n", "a. "], ids=["letters", "words", "newlines", "sentences"]
 )

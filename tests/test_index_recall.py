@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.view.notes import approximate
+from harness.view.cell_notes import approximate
 
 
 @pytest.mark.models

@@ -138,7 +138,7 @@ class Shared:
         made = settings.make()
         if not uses(config, "chunker"):
             return ExternalRetriever(made, self._tokenizer(str(config.tokenizer)))
-        key = {"retriever": settings.text}
+        key = {"retriever": settings.without(getattr(made, "later", {}))}
         if made.uses_model:
             key["cache_dtype"] = str(config.cache_dtype)
         if made.uses_index:

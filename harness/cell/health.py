@@ -23,14 +23,20 @@ def health_of(
 ) -> dict[str, float]:
     """Figures by flat name; those that speak of rankings look at the first ``k`` rows."""
     labels = cell.inputs.labels
+    texts = [question.text for asked in questions.values() for question in asked]
     figures = health(prepared.chunks, encoded, labels.questions)
     figures |= {"documents": len(cell.inputs.documents), "lost_evidence": labels.lost_evidence}
     figures |= prepared.problems
     if cell.retriever.uses_model:
         if cell.model.is_rounded:
             figures["unsettled_questions"] = _unsettled_questions(cell, prepared, questions, rankings, k)
+        if count := cell.model.truncated_questions(texts):
+            figures["truncated_questions"] = count
         if (agreement := cell.model.agreement()) is not None:
             figures["vector_agreement"] = agreement
+    if cell.reranker.depth:
+        count, pairs = cell.reranker.truncated(texts)
+        figures |= {"truncated_pairs": count, "pairs": pairs} if count else {}
     if cell.exact is not None:
         figures["index_recall"] = _index_recall(cell, cell.exact, prepared, questions, k)
     measured = cell.retriever.measurements()

@@ -41,6 +41,12 @@ class Settings:
             ) from error
         return cls(json.dumps(content, sort_keys=True), DictConfig(content))
 
+    def without(self, values: Mapping[str, Any]) -> str:
+        """The text without the settings that have one of ``values``."""
+        content = json.loads(self.text)
+        kept = {key: value for key, value in content.items() if (key, value) not in values.items()}
+        return json.dumps(kept, sort_keys=True)
+
     def make(self) -> Any:
         """A new object of the class that ``_target_`` names.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.pack import Sized, pack, trim
+from harness.chunker.pack import Sized, any_line_ends, pack, trim
 from harness.chunker.recursive import Recursive
 from harness.records import Chunk, Document, IntArray
 from harness.text.markdown import CODE, TABLE, Blocks, read_blocks
@@ -35,6 +35,7 @@ class Markdown(Sized):
     to at most ``overlap`` tokens. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
 
+    @any_line_ends
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""
         text = document.text

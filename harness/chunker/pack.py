@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TypeVar
 
 import numpy as np
 
 from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
+from harness.text.encodings import LineEnds
+from harness.text.tokens import TokenMap
+
+_Chunker = TypeVar("_Chunker")
 
 
 @dataclass(frozen=True)
@@ -67,3 +73,25 @@ def trim(document: Document, spans: Iterable[tuple[int, int]]) -> Iterator[Chunk
         if (left, left + len(inner)) != previous:
             previous = (left, left + len(inner))
             yield Chunk(document.doc_id, *previous)
+
+
+def any_line_ends(
+    split: Callable[[_Chunker, Document, TokenMap], Iterator[Chunk]],
+) -> Callable[[_Chunker, Document, TokenMap], Iterator[Chunk]]:
+    r"""``split`` as if every line of the document ended in ``\n``: the same words for each kind of line end.
+
+    Offsets are those of the document as it is, and no chunk begins or ends within a ``\r\n``.
+    """
+
+    @wraps(split)
+    def alike(self: _Chunker, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
+        if "\r" not in document.text:
+            yield from split(self, document, tokens)
+            return
+        ends = LineEnds(document.text)
+        starts = np.unique(ends.in_unified(tokens.starts))
+        for chunk in split(self, replace(document, text=ends.unified), TokenMap(starts, len(ends.unified))):
+            start, end = ends.original(np.array(chunk[1:], np.int64)).tolist()
+            yield Chunk(document.doc_id, start, end)
+
+    return alike

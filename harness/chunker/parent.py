@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from harness.chunker.markdown import Markdown
-from harness.chunker.pack import Sized, trim
+from harness.chunker.pack import Sized, any_line_ends, trim
 from harness.chunker.recursive import Recursive
 from harness.errors import SettingError, whole
 from harness.records import Chunk, Document
@@ -42,11 +42,13 @@ class Parent:
                 key="chunker.parent",
             )
 
+    @any_line_ends
     def parents(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """What is returned of ``document``, in order."""
         kind = Markdown if (read_blocks(document.text).kinds > 0).any() else Recursive
         return kind(self.parent).split(document, tokens)
 
+    @any_line_ends
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """What is searched of ``document``, in order."""
         # A part of a text does not tell whether it is code: the blocks are those of the whole.

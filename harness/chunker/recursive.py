@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.pack import Sized, pack, trim
+from harness.chunker.pack import Sized, any_line_ends, pack, trim
 from harness.errors import SettingError, whole
 from harness.records import Chunk, Document, IntArray
 from harness.text.tokens import TokenMap
@@ -47,6 +47,7 @@ class Recursive(Sized):
         # Hydra gives a list of its own, which takes longer to walk through than a short text takes to cut.
         object.__setattr__(self, "separators", tuple(given))
 
+    @any_line_ends
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""
         span = (0, len(document.text))

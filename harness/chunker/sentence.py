@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunker.pack import Sized, pack, trim
+from harness.chunker.pack import Sized, any_line_ends, pack, trim
 from harness.records import Chunk, Document, IntArray
 from harness.text.encodings import encodable
 from harness.text.tokens import TokenMap
@@ -31,6 +31,7 @@ class Sentence(Sized):
 
     language: str = "en"
 
+    @any_line_ends
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The chunks of ``document``, in order."""
         bounds = _cut_long(_sentence_bounds(document.text, self.language), tokens, self.size)

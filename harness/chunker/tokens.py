@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.chunker.pack import Sized
+from harness.chunker.pack import Sized, any_line_ends
 from harness.records import Chunk, Document
 from harness.text.tokens import TokenMap
 
@@ -19,6 +19,7 @@ class Tokens(Sized):
     white space are left out. Raises ``SettingError`` unless ``0 <= overlap < size``.
     """
 
+    @any_line_ends
     def split(self, document: Document, tokens: TokenMap) -> Iterator[Chunk]:
         """The windows of ``document``, in order."""
         text, starts = document.text, tokens.starts

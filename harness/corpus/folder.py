@@ -9,12 +9,26 @@ from pathlib import Path
 
 from harness.corpus import Loaded
 from harness.corpus.gather import Notes, gather, wrong_path
-from harness.corpus.walk import GOLDEN_FILES, CorpusFile, files_below
-from harness.errors import SettingError
+from harness.corpus.walk import GOLDEN_FILES, OWN, CorpusFile, Exclusion, files_below
+from harness.errors import SettingError, switch
 from harness.progress import bar
 from harness.records import Document
-from harness.text.encodings import decode, detect
+from harness.text.encodings import decode, detect, unified
 from harness.text.headings import title_of
+
+# How the files begin that this program writes wherever it is told to, and golden sets. The report and the
+# leaderboard of a sweep may have been copied.
+_OWN = re.compile(
+    r"<!doctype html>.{0,2000}? · retrieval report</title>"
+    r"|# Leaderboard\n.{0,4000}?\n\| cell \|[^\n]*\|\n\|---\|"
+    r"|### Retrieval gate: "
+    r"|[^\n]+: [\d,]+ questions?, [\d,]+ documents?; (?:nothing found|\d+ (?:serious|note))[^\n]*\n\n"
+    r"|# One retrieval configuration, written by `python -m harness"
+    r'|question_id,cluster,[^\n]+\n|\{\n "sweep": "[^\n]*\n "run_id": '
+    r'|\{"request": "|\{(?=[^\n]*"(?:question|query)": ?")[^\n]*"(?:evidence|gold_id|relevant_doc_ids)": ?',
+    re.DOTALL,
+).match
+_BEGINNING = 8_000  # characters
 
 
 class FolderCorpus:
@@ -22,10 +36,22 @@ class FolderCorpus:
 
     A document's id is its path from there, with ``/``. ``pattern`` is a glob or a list of globs; ``*.md`` is
     looked for in all folders, ``guides/**/*.md`` from the top. Case does not matter. Hidden files and folders
-    are passed over. The order is that of the ids.
+    are passed over, as are ``exclude`` and what ``.gitignore`` files name (``gitignore``; see
+    ``harness.corpus.walk.Exclusion``), and results of this program. The order is that of the ids.
     """
 
-    def __init__(self, path: str, pattern: str | Sequence[str], name: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        pattern: str | Sequence[str],
+        name: str | None = None,
+        exclude: str | Sequence[str] = (),
+        gitignore: bool = True,
+    ) -> None:
+        self.exclusion = Exclusion(
+            [exclude] if isinstance(exclude, str) else list(exclude or ()),
+            gitignore=switch(gitignore, "corpus.gitignore"),
+        )
         self.path = Path(path).expanduser()
         self.patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern or ())
         if not self.patterns or not all(isinstance(glob, str) and glob.strip() for glob in self.patterns):
@@ -48,7 +74,7 @@ class FolderCorpus:
         wanted = re.compile("|".join(_regex(glob) for glob in self.patterns), re.IGNORECASE).fullmatch
         passed_over: Counter[str] = Counter()
         matching = []
-        for file in files_below(self.path, wanted, notes):
+        for file in files_below(self.path, wanted, notes, self.exclusion):
             if wanted(file.doc_id):
                 matching.append(file)
             elif not GOLDEN_FILES(file.doc_id):
@@ -63,7 +89,9 @@ def _documents(files: Sequence[CorpusFile], notes: Notes) -> Iterator[Document]:
         for position, file in enumerate(files):
             progress.update(1)
             text = _text(file, notes)
-            if text is not None:
+            if text is not None and _OWN(unified(text[:_BEGINNING])):
+                notes.add(OWN, file.doc_id)
+            elif text is not None:
                 yield Document(file.doc_id, text, title=title_of(file.doc_id, text), position=position)
 
 

@@ -11,7 +11,10 @@ from harness.corpus import Loaded
 from harness.errors import InputError
 from harness.records import Document
 
-_STILL_THERE = {"same text": "; all are kept"}
+_ADVICE = {
+    "same text": "; all are kept",
+    "ignored by .gitignore": "; corpus.gitignore=false reads them",
+}
 
 
 class Notes:
@@ -85,7 +88,7 @@ def summary(notes: Mapping[str, Sequence[str]], names: int = 3) -> list[str]:
         more = len(concerned) - names
         shown = ", ".join(_one_line(name) for name in concerned[:names])
         tail = f" and {more:,} more" if more > 0 else ""
-        lines.append(f"{kind} ({len(concerned):,}): {shown}{tail}{_STILL_THERE.get(kind, '')}")
+        lines.append(f"{kind} ({len(concerned):,}): {shown}{tail}{_ADVICE.get(kind, '')}")
     return lines
 
 
@@ -112,7 +115,8 @@ def _digest(digest: hashlib._Hash, document: Document) -> None:
 
 def _nothing_left(source: Path, looked_for: str, notes: dict[str, tuple[str, ...]]) -> str:
     found = "; ".join(
-        f"{kind}: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}" for kind, names in notes.items()
+        f"{kind}: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}{_ADVICE.get(kind, '')}"
+        for kind, names in notes.items()
     )
     return (
         f"No documents in {source}: looked for {looked_for}. "

@@ -1,19 +1,21 @@
 """Characters pooled over all evidence of a question, as the published chunking report counts them.
 
 Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", 2024. Plain characters, white
-space included. The report knows no alternatives: of an evidence and its alternatives, one span counts.
+space included, a line end of any kind as one. The report knows no alternatives: of an evidence and its
+alternatives, one span counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.metrics.intervals import Pairs, meeting, sum_by, union_lengths
 from harness.metrics.relevance import UNRANKED, EvidenceColumns, ranks_of
 from harness.records import Chunks, FloatArray, IntArray, Ranking
+from harness.text.encodings import LineEnds
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def count_characters(
     chunks: Chunks, labels: EvidenceColumns, ranking: Ranking, ks: Sequence[int]
 ) -> Characters:
     """Counts for rankings of chunks, at every k."""
+    chunks, labels = _with_short_line_ends(chunks, labels)
     lengths = np.concatenate((chunks.end - chunks.start, [0]))
     retrieved = np.cumsum(lengths[ranking.rows[:, : max(ks, default=0)]], axis=1, dtype=np.int64)
     span, row = meeting(chunks, labels.span_doc, labels.span_start, labels.span_end)
@@ -70,6 +73,21 @@ def _counting_spans(labels: EvidenceColumns, read: IntArray, first: IntArray) ->
     length = labels.span_end - labels.span_start
     order = np.lexsort((first, -length, -read / np.maximum(length, 1), labels.span_group))
     return order[np.searchsorted(labels.span_group, np.arange(labels.groups))]
+
+
+def _with_short_line_ends(chunks: Chunks, labels: EvidenceColumns) -> tuple[Chunks, EvidenceColumns]:
+    r"""Both with the offsets that they would have if every ``\r\n`` were one character."""
+    columns = (chunks.start, chunks.end, labels.span_start, labels.span_end)
+    start, end, span_start, span_end = columns
+    for position, document in enumerate(chunks.documents):
+        if "\r\n" in document.text:
+            if start is chunks.start:
+                start, end, span_start, span_end = (column.copy() for column in columns)
+            shorter = LineEnds(document.text).in_unified
+            rows, spans = slice(*chunks.doc_rows[position : position + 2]), labels.span_doc == position
+            start[rows], end[rows] = shorter(start[rows]), shorter(end[rows])
+            span_start[spans], span_end[spans] = shorter(span_start[spans]), shorter(span_end[spans])
+    return replace(chunks, start=start, end=end), labels._replace(span_start=span_start, span_end=span_end)
 
 
 def _pooled(labels: EvidenceColumns, span: IntArray, low: IntArray, high: IntArray) -> IntArray:

@@ -42,7 +42,7 @@ class Model(Protocol):
         """Its own vectors from those of ``whole``."""
 
     def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
-        """Raises ``ModelError`` for truncated passages when ``long_chunks`` is error."""
+        """Raises ``ModelError`` for truncated texts when ``long_chunks`` is error."""
 
     def encode_documents(self, texts: Sequence[str]) -> Encoded:
         """Vectors of passages, with what the model saw of each."""

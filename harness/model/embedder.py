@@ -115,9 +115,9 @@ def refuse_long(encoded: Encoded, texts: Sequence[str], model: str, window: int)
         f", and {len(long) - 1} more {'are' if len(long) > 2 else 'is'} too long" if len(long) > 1 else ""
     )
     raise ModelError(
-        f"The model {model!r} can't read a whole chunk (model.long_chunks=error): the one that begins with "
+        f"The model {model!r} can't read a whole text (model.long_chunks=error): the one that begins with "
         f"{shown!r} has {encoded.tokens[first]} tokens; {encoded.seen_tokens[first]} of them fit into its "
-        f"window of {window}{others}. Lower chunk, raise model.max_tokens, or set model.long_chunks to "
-        "window (read all of it, a window at a time) or truncate.",
+        f"window of {window}{others}. Lower chunk (or shorten the question), raise model.max_tokens, or set "
+        "model.long_chunks to window (read all of it, a window at a time) or truncate.",
         model=model,
     )

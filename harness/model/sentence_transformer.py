@@ -32,8 +32,8 @@ class SentenceTransformerModel:
     ``document_prompt`` are put before questions and passages; None takes the model's own. ``max_tokens``:
     what is read of a text, special tokens and prompt included; None takes the model's own window.
     ``long_chunks``: a passage beyond the window is read up to it (truncate), read to its end in pieces of the
-    window, whose vectors are averaged by their tokens (window), or refused (error); questions are always
-    truncated. ``truncate_dim``: numbers of a vector that are used; None uses all. ``prompts``: none reads
+    window, whose vectors are averaged by their tokens (window), or refused (error); questions
+    are truncated or refused. ``truncate_dim``: numbers used of a vector; None: all. ``prompts``: none reads
     texts without any prompt. ``batch_size``: texts at most in a batch; None lets their tokens decide.
     ``device``: auto (cuda, mps, cpu, whichever is there first), cpu, mps, cuda or cuda:N. ``backend``: auto
     (on a CPU openvino, else onnx, where it is installed, agrees with torch and is not slower), torch,
@@ -101,7 +101,9 @@ class SentenceTransformerModel:
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
         """Vectors of questions, each read as ``query_prompt`` and the text."""
-        return self.cut(self._encode(texts, str(self._identity["query_prompt"])))
+        encoded = self._encode(texts, str(self._identity["query_prompt"]))
+        self.check(encoded, texts)
+        return self.cut(encoded)
 
     def readings(self, texts: Sequence[str]) -> tuple[Sequence[bytes], Encoded]:
         """A key of what is read of each truncated passage, empty for others; and all but the vectors."""
@@ -121,7 +123,7 @@ class SentenceTransformerModel:
         return cut_rows(encoded, int(self._identity["dim"]), str(self.name))
 
     def check(self, encoded: Encoded, texts: Sequence[str]) -> None:
-        """Raises ``ModelError`` for passages that it refuses because they are too long."""
+        """Raises ``ModelError`` for texts that it refuses because they are too long."""
         if self.long_chunks == "error":
             refuse_long(encoded, texts, str(self.name), int(self._identity["window"] or 0))
 

@@ -25,7 +25,10 @@ class Reranker(Protocol):
         """All that changes a score, as JSON values. Loads no weights. Raises ``ModelError``."""
 
     def scores(self, question: str, texts: Sequence[str]) -> Float32Array:
-        """How well each text answers the question: finite, float32 (texts,), the higher the better."""
+        """How well each text answers the question: finite, float32 (texts,), the higher the better.
+
+        A method ``truncated(question, texts)`` may say how many of the texts can't be read to their end.
+        """
 
 
 def reordered(ranking: Ranking, scores: Float32Array) -> Ranking:

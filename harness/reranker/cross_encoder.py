@@ -81,6 +81,16 @@ class CrossEncoderReranker:
             ) from error
         return np.asarray(given, np.float32).reshape(len(texts))
 
+    def truncated(self, question: str, texts: Sequence[str]) -> int:
+        """How many pairs are longer than the model's window."""
+        window = self.max_tokens or self._model.max_length
+        if not window or not texts:
+            return 0
+        pairs = [(encodable(question), encodable(text)) for text in texts]
+        with _quiet():
+            read = self._model.tokenizer(pairs, truncation=False, padding=False)["input_ids"]
+        return sum(len(ids) > window for ids in read)
+
     @cached_property
     def _found(self) -> ModelFiles:
         name, revision = str(self.name), str(self.revision)

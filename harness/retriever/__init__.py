@@ -75,6 +75,9 @@ class Retriever(Ranker, Protocol):
 
     ``uses_model`` and ``uses_index`` are read off the class too: what it does not use makes no further cell.
     So is ``ignores``, where a class has it (a model's too): settings, as they are typed, that change nothing.
+    ``later``, where a class has it, maps settings that were added to the values that change nothing: rankings
+    that were cached before stay valid. A method ``problems(chunks, questions)`` may say which texts can't be
+    searched: a figure's name to how many there are and an example.
     """
 
     @property

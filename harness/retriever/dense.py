@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.records import Chunks, Encoded, IntArray, Ranking
 from harness.retriever import Encoder, VectorIndex
+from harness.text.encodings import LineEnds
 
 
 class _Texts(Sequence[str]):
@@ -65,7 +66,8 @@ class DenseRetriever:
             "index_mb": index.megabytes(),
         }
         no_vectors = np.zeros((len(chunks), 0), np.float32)
-        self._encoded = Encoded(no_vectors, *(column[vector_of_row] for column in encoded[1:]))
+        tokens, seen_tokens, seen_chars = (column[vector_of_row] for column in encoded[1:])
+        self._encoded = Encoded(no_vectors, tokens, seen_tokens, _as_written(chunks, seen_chars))
         self._model, self._index = model, index
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
@@ -87,6 +89,16 @@ class DenseRetriever:
     def measurements(self) -> Mapping[str, float]:
         """``embed_seconds``, ``index_seconds`` and ``index_mb``."""
         return self._measurements
+
+
+def _as_written(chunks: Chunks, seen_chars: IntArray) -> IntArray:
+    r"""``seen_chars`` in characters of the documents as they are, a ``\r\n`` counted as two."""
+    has_returns = np.array(["\r" in document.text for document in chunks.documents], np.bool_)
+    for row in np.flatnonzero(has_returns[chunks.doc]).tolist():
+        before, ends = int(chunks.chars_before[row]), LineEnds(chunks.text(row))
+        if seen_chars[row] > before:
+            seen_chars[row] = before + ends.original(seen_chars[row] - before)
+    return seen_chars
 
 
 def _digest(text: str) -> bytes:

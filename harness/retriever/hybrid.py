@@ -34,6 +34,7 @@ class HybridRetriever:
 
     uses_model = True
     uses_index = True
+    later = Bm25Retriever.later
 
     def __init__(
         self, fusion: str = "rrf", weight: float = 0.5, k0: float = 60, depth: int = 100, **words: Any
@@ -52,6 +53,10 @@ class HybridRetriever:
         """Builds both searches."""
         self._dense.build(chunks, model, index)
         self._words.build(chunks, model, index)
+
+    def problems(self, chunks: Chunks, questions: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """What the lexical search can't find."""
+        return self._words.problems(chunks, questions)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The ``depth`` best chunk rows of each question by the fused score, or groups by their best row."""

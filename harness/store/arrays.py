@@ -73,7 +73,9 @@ def cached_maps(folder: Path, tokenizer: Tokenizer, corpus_digest: str, texts: S
     ``corpus_digest`` stands for the texts and their order. A damaged file is reported and made again. Raises
     ``StoreError`` when the folder can't be written.
     """
-    key = json.dumps([_MAPS_SCHEME, version("tokenizers"), tokenizer.digest, corpus_digest, len(texts)])
+    # Texts with other line ends than "\n" were once read as they are: only their maps are made again.
+    scheme = _MAPS_SCHEME + any("\r" in text for text in texts)
+    key = json.dumps([scheme, version("tokenizers"), tokenizer.digest, corpus_digest, len(texts)])
     path = folder / f"{digest(key)}.npz"
     arrays = _cached(path, path)
     if arrays is not None:

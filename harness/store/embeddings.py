@@ -68,7 +68,16 @@ class CachedModel:
         """Vectors of questions; only new ones are computed."""
         if self._is_live:
             return self._model.encode_queries(texts)
-        return self._model.cut(self._encode(texts, "query"))
+        encoded = self._encode(texts, "query")
+        self._model.check(encoded, texts)
+        return self._model.cut(encoded)
+
+    def truncated_questions(self, texts: Sequence[str]) -> int:
+        """How many questions the model can't read to their end; this counts as no use of the cache."""
+        cached, encoded = self.texts_cached, self._encode(texts, "query")
+        self.texts_cached = cached
+        self._model.check(encoded, texts)
+        return int(np.count_nonzero(encoded.seen_tokens < encoded.tokens))
 
     @contextmanager
     def live(self) -> Iterator[None]:

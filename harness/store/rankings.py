@@ -56,7 +56,7 @@ class CachedRetriever:
         self,
         chunks: Chunks,
         tokens: Sequence[TokenMap],
-        questions: Mapping[Kind, Sequence[Question]],  # noqa: ARG002 - a built-in retriever is asked later
+        questions: Mapping[Kind, Sequence[Question]],
         ks: Sequence[int],  # noqa: ARG002 - the same
         metrics: Depth,  # noqa: ARG002 - the same
     ) -> Prepared:
@@ -66,8 +66,10 @@ class CachedRetriever:
             spans.update(np.ascontiguousarray(column, np.int64).tobytes())
         for line in chunks.context:
             spans.update(f"{line}\0".encode("utf-8", "surrogatepass"))
+        # Texts with other line ends than "\n" were once indexed as they are: only they are ranked again.
+        has_returns = any("\r" in document.text for document in chunks.documents)
         key = {
-            "scheme": _SCHEME,
+            "scheme": _SCHEME + has_returns,
             "settings": self._settings,
             "corpus": self._corpus_digest,
             "chunks": spans.hexdigest(),
@@ -76,7 +78,11 @@ class CachedRetriever:
         self._cache = CachedArrays(self._root, key)
         self._chunks = chunks
         self._is_built = False
-        return Prepared(chunks, tokens)
+        texts = [question.text for some in questions.values() for question in some]
+        find = getattr(self._retriever, "problems", None)
+        problems = find(chunks, texts) if find and texts else {}
+        counts, examples = ({name: given[i] for name, given in problems.items()} for i in (0, 1))
+        return Prepared(chunks, tokens, counts, examples)
 
     def search(self, questions: Sequence[str], depth: int, groups: IntArray | None = None) -> Ranking:
         """The cached ranking cut at ``depth``, or a new one where none is deep enough."""

@@ -37,6 +37,7 @@ class CachedReranker:
         self._folder = folder
         self._is_warm = False
         self._ms: dict[str, float] = {}
+        self._truncated: dict[str, tuple[int, int]] = {}
         self.depth = reranker.depth
         self.seconds = 0.0
 
@@ -74,6 +75,11 @@ class CachedReranker:
         """How long this question's texts took when they were scored; nan if they were not."""
         return self._ms.get(question, float("nan"))
 
+    def truncated(self, questions: Sequence[str]) -> tuple[int, int]:
+        """How many pairs of these questions and their texts were truncated, and how many there are."""
+        counts = [self._truncated.get(question, (0, 0)) for question in questions]
+        return sum(cut for cut, _ in counts), sum(pairs for _, pairs in counts)
+
     def _some(self, questions: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Float32Array]:
         name = f"scores-{digest(json.dumps([list(questions), [list(map(_short, some)) for some in texts]]))}"
         cached = self._cache.read(name)
@@ -85,10 +91,17 @@ class CachedReranker:
                 begun = time.perf_counter()
                 scores.append(self.live(question, some))
                 taken.append(1000 * (time.perf_counter() - begun))
+            count = getattr(self._reranker, "truncated", lambda *_: 0)
+            cut = [count(question, some) for question, some in zip(questions, texts, strict=True)]
             self.seconds += time.perf_counter() - started
             cached = {"scores": np.concatenate(scores), "ms": np.array(taken, np.float64)}
+            cached["truncated"] = np.array(cut, np.int64)
             self._cache.write(name, **cached)
         self._ms |= dict(zip(questions, cached["ms"].tolist(), strict=True))
+        # Scores that were cached by an earlier version lack it.
+        truncated = cached.get("truncated", np.zeros(len(questions), np.int64)).tolist()
+        pairs = zip(truncated, map(len, texts), strict=True)
+        self._truncated |= dict(zip(questions, pairs, strict=True))
         return np.split(cached["scores"], np.cumsum([len(some) for some in texts])[:-1])
 
     def _warm_up(self, questions: Sequence[str], texts: Sequence[Sequence[str]]) -> None:

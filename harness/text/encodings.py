@@ -1,7 +1,7 @@
 """Bytes into exactly the characters that were written, with the encoding named whenever it is not UTF-8.
 
 UTF-8 comes first, then UTF-16 and UTF-32 (with or without a byte order mark), then legacy code pages. What is
-none of these is binary.
+none of these is binary. Line ends stay as they were written, too: ``LineEnds`` tells how to read them alike.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ import codecs
 import re
 import unicodedata
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.records import IntArray
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8"),
@@ -157,3 +161,29 @@ def _same(data: bytes, codec: str, other: str) -> bool:
 
 def _is_draw(match: Any, best: Any) -> bool:
     return bool(match and match.chaos - best.chaos <= 0.01 and best.coherence - match.coherence <= 0.05)
+
+
+def unified(text: str) -> str:
+    r"""``text`` with ``\n`` for every kind of line end; itself where it has no other."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class LineEnds:
+    r"""A text, the same with every line end as ``\n`` (``unified``), and offsets of the one in the other.
+
+    An offset that lies within a ``\r\n`` has no counterpart: it is taken as the one before the pair.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.unified = unified(text)
+        pairs = [match.start() for match in re.finditer("\r\n", text)]
+        self._pairs = np.array(pairs, np.int64)
+        self._lines = self._pairs - np.arange(len(pairs))  # where they stand in the unified text
+
+    def original(self, offsets: IntArray) -> IntArray:
+        """Offsets into the text of ``offsets`` into the unified one, int64 of the same shape."""
+        return offsets + np.searchsorted(self._lines, offsets)
+
+    def in_unified(self, offsets: IntArray) -> IntArray:
+        """Offsets into the unified text of ``offsets`` into the text, int64 of the same shape."""
+        return offsets - np.searchsorted(self._pairs, offsets)

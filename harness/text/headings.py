@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harness.text.markdown import LONGEST, read_blocks
+from harness.text.markdown import LONGEST, front_matter_title, read_blocks
 
 _TITLE_WITHIN = 20_000  # characters
-_HASHES = re.compile(r"#{1,6}[ \t]")
 _FIRST_LINE = re.compile(r"\s*((#{1,6}(?![^ \t\r\n]))?([^\r\n]*))")
 # A line that begins like this is an item, a quotation, a table, a heading already, or code.
 _NO_HEADING = re.compile(r" {0,3}(?:[>|<]|(?:[-*+]|\d{1,9}[.)]|#{1,6})(?:[ \t]|$))| {4}|\t")
@@ -29,7 +28,7 @@ class Heading(NamedTuple):
 def headings(name: str, text: str) -> list[Heading]:
     """The headings of the file ``name``, in order.
 
-    Files other than ``.md``, ``.markdown`` and ``.rst`` have none. Markdown: those of
+    Files other than ``.md``, ``.mdx``, ``.markdown`` and ``.rst`` have none. Markdown: those of
     ``harness.text.markdown`` that say something, ``# Refunds`` or underlined. reStructuredText: one line
     underlined, or over- and underlined, with one punctuation mark; levels in the order in which their marks
     first appear. A heading's text is cut after 200 characters; a line of that length that is underlined is no
@@ -43,14 +42,16 @@ def headings(name: str, text: str) -> list[Heading]:
 
 
 def title_of(name: str, text: str) -> str:
-    """The first heading with ``#`` of the Markdown file ``name`` (``# Refunds``), else the file's name.
+    """The title of the Markdown file ``name``: that of its front matter, else its first heading.
 
-    Only the first 20,000 characters are read.
+    A file without either is called by its name. Only the first 20,000 characters are read.
     """
     if _is_markdown(name):
-        for heading in _markdown(text[:_TITLE_WITHIN]):
-            if _HASHES.match(text, heading.start):
-                return heading.text
+        beginning = text[:_TITLE_WITHIN]
+        if title := one_line(front_matter_title(beginning)):
+            return title
+        for heading in _markdown(beginning):
+            return heading.text
     return name.rpartition("/")[2]
 
 
@@ -60,7 +61,7 @@ def one_line(text: str) -> str:
 
 
 def _is_markdown(name: str) -> bool:
-    return name.lower().endswith((".md", ".markdown"))
+    return name.lower().endswith((".md", ".mdx", ".markdown"))
 
 
 def _markdown(text: str) -> Iterator[Heading]:

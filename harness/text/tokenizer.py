@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.errors import ModelError
 from harness.files import hub
-from harness.text.encodings import encodable
+from harness.text.encodings import LineEnds, encodable, unified
 from harness.text.tokens import BLANK, TextPiece, Tokenizer, TokenMaps, piece_spans, token_starts
 
 FILE = "tokenizer.json"
@@ -97,20 +97,26 @@ class _FileTokenizer:
     splits: bool
 
     def map(self, texts: Sequence[str]) -> TokenMaps:
-        """One map per text, in order; all cores work, also on a single long text."""
+        """One map per text, in order; all cores work, also on a single long text. Line ends don't matter."""
         starts = [np.zeros(0, np.uint32)]
         counts = np.zeros(len(texts) + 1, np.int64)
-        for batch in self._batches(texts):
+        read = list(map(unified, texts))
+        for batch in self._batches(read):
             encodings = self.backend.encode_batch(
                 [piece.content for piece in batch], add_special_tokens=False
             )
-            found = token_starts(batch, encodings, texts, self.unknown)
+            found = token_starts(batch, encodings, read, self.unknown)
             starts.append(found.start.astype(np.uint32))
             first = batch[0].text
             new = np.bincount(found.text - first, minlength=1)
             counts[first + 1 : first + 1 + len(new)] += new
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        return TokenMaps(np.concatenate(starts), np.cumsum(counts), lengths)
+        bounds, found_starts = np.cumsum(counts), np.concatenate(starts)
+        for i, text in enumerate(texts):
+            if "\r" in text:
+                own = slice(bounds[i], bounds[i + 1])
+                found_starts[own] = LineEnds(text).original(found_starts[own].astype(np.int64))
+        return TokenMaps(found_starts, bounds, lengths)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[TextPiece]]:
         batch: list[TextPiece] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
@@ -22,23 +22,11 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-# In a lexical search also the rarer scripts of that kind, and Hangul, whose blanks part phrases.
-_PAIRED = (
-    UNSPACED + r"\p{Block=Tai_Le}\p{Block=New_Tai_Lue}\p{Block=Tai_Tham}\p{Block=Tai_Viet}\u3006\u3007"
-    r"\p{Block=Myanmar_Extended_A}\p{Block=Myanmar_Extended_B}\p{Block=Hangul_Jamo}"
-    r"\p{Block=Hangul_Compatibility_Jamo}\p{Block=Hangul_Syllables}\p{Block=Hangul_Jamo_Extended_B}"
-)
-_LETTERS = r"\p{L}\p{N}_"  # what \w is to Python's own re
+LETTERS = r"\p{L}\p{N}_"  # what \w is to Python's own re
 _MARKS = r"\p{Mn}\p{Mc}"
 _ASCII = re.compile(r"\w+")
 _IS_UNSPACED = regex.compile(f"[{UNSPACED}]")
-_UNIT = regex.compile(rf"(?V1)[{UNSPACED}][{_MARKS}]*|[[{_LETTERS}{_MARKS}]--[{UNSPACED}]]+")
-# Vowel signs of Arabic are written or left out at will; only its own stemmer knows how to take them off.
-_SEARCHED_ARABIC = regex.compile(rf"(?V1)[{_LETTERS}][[{_LETTERS}\p{{M}}]--[\U000e0100-\U000e01ef]]*")
-_SEARCHED = regex.compile(
-    rf"(?V1)[{_LETTERS}](?:[{_LETTERS}]|[\p{{M}}--[\u0610-\u06ff\U000e0100-\U000e01ef]])*"
-)
-_RUN = regex.compile(f"([{_PAIRED}]+)|([^{_PAIRED}]+)")
+_UNIT = regex.compile(rf"(?V1)[{UNSPACED}][{_MARKS}]*|[[{LETTERS}{_MARKS}]--[{UNSPACED}]]+")
 
 # Words that say nothing about what is asked, and those that make a question of it.
 _ENGLISH = (
@@ -88,22 +76,6 @@ def words(text: str) -> list[str]:
         pairs = [one + other for one, other in pairwise(some)]
         result += (pairs or some) if is_paired else some
     return result
-
-
-def search_terms(text: str, shortest: int, *, with_arabic_signs: bool = False) -> Iterator[str]:
-    """The terms of ``text`` for a lexical search, before stop words and stems.
-
-    Words have at least ``shortest`` characters. A word begins with a letter, digit or underscore; marks may
-    follow. Every two neighbouring characters of a script without blanks between words are a term.
-    Compatibility forms are equal to what they stand for (NFKC).
-    """
-    plain = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
-    for word in (_SEARCHED_ARABIC if with_arabic_signs else _SEARCHED).findall(plain):
-        for paired, other in [("", word)] if word.isascii() else _RUN.findall(word):
-            if len(other) >= shortest:
-                yield other
-            if paired:
-                yield from (paired[i : i + 2] for i in range(max(1, len(paired) - 1)))
 
 
 def is_unspaced(unit: str) -> bool:

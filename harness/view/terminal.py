@@ -10,6 +10,7 @@ from harness.cli.say import wrapped
 from harness.corpus.gather import summary
 from harness.tracker import CellRecord
 from harness.view import notes
+from harness.view.cell_notes import OF_CELLS
 from harness.view.formats import MetricColumn, columns, counted, equal_texts, figure, legend, short
 from harness.view.table import Head, TextTable
 
@@ -88,7 +89,7 @@ def report(
         lines += ["", *table, "", *(f"  {title:<13} {text}" for title, text in explained.items())]
     if verdict:
         lines += ["", *(line for sentence in verdict for line in wrapped(sentence, ""))]
-    of_cells = (about(content["name"], content) for content in contents for about in notes.OF_CELLS)
+    of_cells = (about(content["name"], content) for content in contents for about in OF_CELLS)
     warnings = [warning for warning in of_cells if warning] + notes.about_questions(contents)
     if contents and primary not in contents[0]["chunk_independent"] and not same_chunks:
         warnings.append(f"{primary} depends on the chunks: it can't compare these cells fairly.")

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.corpus.folder import FolderCorpus, _documents
-from harness.corpus.gather import Notes
+from harness.corpus.gather import Notes, summary
 from harness.corpus.walk import CorpusFile, _entries
 from harness.errors import InputError, SettingError
 
@@ -258,3 +258,115 @@ def test_what_vanishes_while_it_is_read_is_named(tmp_path):
     assert notes.frozen() == {
         "unreadable": ("gone.md (no such file or directory)", "sub/ (no such file or directory)")
     }
+
+
+def test_own_results_and_golden_sets_are_no_documents(tmp_path):
+    """Folders are known by what lies in them, files by how they begin; whatever else is called so stays."""
+    own = {
+        "outputs/2026-11-30/21-59-34/sweep.json": '{\n "schema": 3,\n "name": "x"}',
+        "outputs/2026-11-30/21-59-34/notes.md": "of the sweep",
+        "outputs/2026-11-30/21-59-34/0/deep/page.md": "of a cell",
+        "runs/0/result.json": '{\n "schema": 3}',
+        "runs/0/error.txt": "Traceback",
+        "mlruns/artifacts/abc/artifacts/page.md": "logged",
+        "mlartifacts/1/abc/artifacts/page.md": "logged",
+        "store/mlflow.db": "SQLite",
+        "store/artifacts/page.md": "logged",
+        "model/MLmodel": "flavors:",
+        "model/requirements.txt": "mlflow",
+        "report.html": "<!doctype html>\r\n<head>\r\n<title>2 cells \u00b7 retrieval report</title>",
+        "leaderboard.md": "# Leaderboard\n\n**No winner.**\n\n| cell | recall@5 |\n|---|---:|\n| a | 1 |\n",
+        "check.md": "golden.jsonl: 1 question, 2 documents; nothing found\n\nquestions    1\n",
+        "gate.md": "### Retrieval gate: Undecided\n",
+        "questions.txt": '{"question_id": "a", "question": "Why?", "evidence": [{"doc_id": "a.md"}]}\n',
+    }
+    own |= {
+        "asked.txt": '{"query": "Why?", "relevant_doc_ids": ["a.md"]}\n',
+        "golden.ledger.txt": '{"request": "abc", "passage": "p"}\n',
+        "scores.txt": "question_id,cluster,recall_at_5\nh001,a.md,1.0\n",
+        "decision.txt": '{\n "sweep": "2 cells",\n "run_id": "x"\n}',
+        "production.txt": "# One retrieval configuration, written by `python -m harness.pick`.\n",
+        "cache/rankings/0a/ranking.json": "{}",
+    }
+    others = {
+        "api/report.html": "<!doctype html>\n<title>Sales report</title>",
+        "games/leaderboard.md": "# Leaderboard\n\n| player | points |\n|---|---:|\n",
+        "games/result.json": '{"winner": "a"}',
+        "outputs/guide.md": "What a power supply puts out.",
+        "cache/tuning.md": "Caches need tuning.",
+        "mlruns/about.md/mlruns/page.md": "How we run MLflow.",
+        "check.txt": "golden.jsonl: what is in it\n",
+        "faq.txt": '{"question": "Why?"}\n',
+    }
+    for name, content in (own | others).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, newline="")
+
+    loaded = load(tmp_path, ["*.md", "*.txt", "*.html"])
+
+    nested = "mlruns/about.md/mlruns/page.md"  # lies in a store
+    assert ids(loaded) == sorted(
+        name for name in others if name.endswith((".md", ".txt", ".html")) and name != nested
+    )
+    passed_over = {name for name in own if name.endswith((".md", ".txt", ".html"))} | {nested}
+    assert set(loaded.notes["written by this program"]) == passed_over
+    assert summary(loaded.notes)[0].startswith(f"written by this program ({len(passed_over)}): ")
+
+
+def test_the_folder_itself_is_read_whatever_lies_in_it(tmp_path):
+    """A store beside the documents does not make the whole corpus one."""
+    write(tmp_path, a_md="a", artifacts__b_md="b")
+    (tmp_path / "mlflow.db").write_text("x")
+    (tmp_path / "sweep.json").write_text('{\n "schema": 3}')
+
+    assert ids(load(tmp_path)) == ["a.md", "artifacts/b.md"]
+
+
+def test_what_is_excluded_is_counted(tmp_path):
+    """What package managers install, the user's patterns, and those of every .gitignore, the innermost first."""
+    write(
+        tmp_path,
+        a_md="a",
+        CHANGELOG_md="1.0",
+        docs__CHANGELOG_md="1.1",
+        drafts__x__b_md="b",
+        door_lock_md="d",
+    )
+    write(
+        tmp_path, node_modules__x__README_md="x", build__c_md="c", docs__build__keep_md="d", docs__tmp_md="t"
+    )
+    write(tmp_path, docs__log_txt="l", log_txt="l2", node_modules__x__index_js="x")
+    (tmp_path / ".gitignore").write_text("# built\nbuild/\n*.txt\n!\n")
+    (tmp_path / "docs/.gitignore").write_text("!log.txt\n/tmp.md\n!build/\n")
+
+    def read(**settings):
+        return FolderCorpus(str(tmp_path), TEXTS, **settings).load()
+
+    plain = read()
+    assert ids(plain) == [
+        *("CHANGELOG.md", "a.md", "docs/CHANGELOG.md", "docs/build/keep.md", "docs/log.txt", "door_lock.md"),
+        "drafts/x/b.md",
+    ]
+    assert plain.notes["excluded"] == ("node_modules/x/README.md",)
+    assert sorted(plain.notes["ignored by .gitignore"]) == ["build/c.md", "docs/tmp.md", "log.txt"]
+    (line,) = (line for line in summary(plain.notes) if line.startswith("ignored by .gitignore (3): "))
+    assert line.endswith("; corpus.gitignore=false reads them")
+    every = read(gitignore=False, exclude=["drafts/", "/CHANGELOG.md", "!node_modules/"])
+    assert ids(every) == [
+        *("a.md", "build/c.md", "docs/CHANGELOG.md", "docs/build/keep.md", "docs/log.txt", "docs/tmp.md"),
+        *("door_lock.md", "log.txt", "node_modules/x/README.md"),
+    ]
+    assert sorted(every.notes["excluded"]) == ["CHANGELOG.md", "drafts/x/b.md"]
+    assert ids(read(exclude="*.md")) == ["docs/log.txt"]
+    (tmp_path / ".gitignore").write_text("*\n")
+    with pytest.raises(InputError, match=r"ignored by .gitignore: a.md; corpus.gitignore=false reads them"):
+        load(tmp_path, ["a.md"])
+
+
+@pytest.mark.parametrize("wrong", [["!"], [3], [None]])
+def test_a_pattern_that_excludes_must_be_one(wrong):
+    """The setting is refused by its name."""
+    with pytest.raises(SettingError, match=r"corpus\.exclude is .*must be a list of patterns"):
+        FolderCorpus("anywhere", TEXTS, exclude=wrong)
+    with pytest.raises(SettingError, match=r"corpus\.gitignore is no"):
+        FolderCorpus("anywhere", TEXTS, gitignore="no")

@@ -126,7 +126,11 @@ def test_error_names_the_first_chunk_that_is_too_long(
         assert np.array_equal(
             model.encode_documents(["alpha"]).vectors, tiny.encode_documents(["alpha"]).vectors
         )
-        assert model.encode_queries([LONG]).vectors.shape == (1, 32)
+        with pytest.raises(ModelError, match=r"whole text .*begins with 'alpha beta gamma"):
+            model.encode_queries([LONG])
+    truncating = CachedModel(tiny, EmbeddingStore(tmp_path))
+    assert truncating.truncated_questions(["alpha", LONG]) == 1
+    assert truncating.counts()["texts_cached"] == 0
     with pytest.raises(ModelError, match="of 16, and 1 more is too long"):
         strict.encode_documents(["alpha", LONG, LONG + "x"])
 

@@ -122,3 +122,11 @@ def test_a_lone_surrogate_is_read(tiny_folder, tmp_path):
     """Broken text scores like any other."""
     reranker = CrossEncoderReranker(name=str(tiny_folder), cache_dir=tmp_path)
     assert np.isfinite(reranker.scores("q \ud800", ["\udfff a"])).all()
+
+
+def test_pairs_beyond_the_window_are_counted(tiny_folder, tmp_path):
+    """Question and text share the window: a short pair fits, one of hundreds of words does not."""
+    reranker = CrossEncoderReranker(name=str(tiny_folder), max_tokens=16, cache_dir=tmp_path)
+
+    assert reranker.truncated("fox?", ["hen", "a long owl " * 100, ""]) == 1
+    assert reranker.truncated("fox?", []) == 0

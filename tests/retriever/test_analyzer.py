@@ -67,3 +67,19 @@ def test_wrong_settings_are_named(settings, key):
         Analyzer(*settings)
 
     assert caught.value.key == f"retriever.{key}"
+
+
+def test_identifiers_are_found_by_their_parts_and_names_by_their_signs():
+    """With identifiers=split; without it nothing changes."""
+    split, plain = Analyzer("english", 2, "split"), Analyzer("english", 2)
+
+    assert split.terms("getUserById") == ["getuserbyid", "get", "user", "id"]
+    assert split.terms("get_user_by_id") == ["get_user_by_id", "get", "user", "id"]
+    assert split.terms("get user by id") == plain.terms("get user by id") == ["get", "user", "id"]
+    assert split.terms("Is 2.1.0?") == ["2.1.0"]
+    assert split.terms("C++") == ["c++"]
+    assert split.terms("CVE-2024-1234") == ["cve", "2024", "1234", "cve-2024-1234"]
+    assert split.terms("end-to-end") == plain.terms("end-to-end")
+    assert plain.terms("getUserById 2.1.0 C++") == ["getuserbyid"]
+    with pytest.raises(SettingError, match=r"retriever\.identifiers is parts; allowed are whole, split"):
+        Analyzer("english", 2, "parts")

@@ -167,3 +167,23 @@ def test_no_model_is_needed(workplace):
     assert one["timing"]["texts_embedded"] == 0
     assert other["timing"]["index_seconds"] == 0
     assert "no model" in plan.stdout
+
+
+def test_what_cannot_be_searched_is_counted_with_an_example():
+    """Questions without a word, texts in another script than the language's, and documents full of names."""
+    texts = ["getUser setUser delUser", "user_id user_name a_b", "Как вернуть товар"]
+    documents = [Document(str(i), text) for i, text in enumerate(texts)]
+    none = np.zeros(0, np.int64)
+    chunks = Chunks(documents, none, none, none, none)
+    asked = ["2.1.0?", "Where is it sold?", "Как вернуть товар?", "C++"]
+
+    assert Bm25Retriever().problems(chunks, asked) == {
+        "wordless_questions": (2, "2.1.0?"),
+        "other_script_questions": (1, "Cyrillic"),
+        "other_script_documents": (1, "Cyrillic"),
+        "named_documents": (2, "getUser setUser delUser"),
+    }
+    assert set(Bm25Retriever("russian", identifiers="split").problems(chunks, asked[2:3])) == {
+        "other_script_documents"
+    }
+    assert Bm25Retriever("none", identifiers="split").problems(chunks, asked) == {}

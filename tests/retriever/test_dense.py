@@ -40,6 +40,23 @@ def test_equal_texts_are_embedded_once_and_rank_by_row():
     assert retriever.search(["abcde"], 5).rows.tolist() == [[0, 2, 1, 4, 3]]
 
 
+def test_line_ends_are_read_alike_and_counted_as_they_stand():
+    r"""The model gets the same text for each kind of line end; what it read is said in the file's characters.
+
+    Of "a\r\nbc\r\nd" (8 characters) it gets "a\nbc\nd" (6). It reads "a\nbc" (4): 5 in the document.
+    """
+
+    class Four(Lengths):
+        def encode_documents(self, texts):
+            return super().encode_documents(texts)._replace(seen_chars=np.full(len(texts), 4 + len("t ")))
+
+    retriever, model = DenseRetriever(), Four()
+    retriever.build(chunks_of(["a\nbc\nd", "a\r\nbc\r\nd", "a\rbc\rd"], prefix="t "), model, ExactIndex())
+
+    assert list(model.given) == ["t a\nbc\nd"]
+    assert (retriever.encoded().seen_chars - 2).tolist() == [4, 5, 4]
+
+
 def test_the_texts_are_not_held_a_second_time():
     """Building for 20 MB of text takes a few hundred bytes a row, not the texts once more."""
     texts = [f"{i:05}" + "x" * 9_995 for i in range(2_000)]

@@ -95,6 +95,8 @@ def test_line_ends_make_no_difference(end: str) -> None:
         "text: |\n  # no heading\n\n  no\n  ---\n---\n",
         '"a-key": 1\n---\n',
         "$schema: x\n---\n",
+        "\n# comment\n\ntitle: Fees\n---\n",
+        "a key: 1\n# comment\n---\n",
     ],
 )
 def test_front_matter(front: str) -> None:
@@ -102,6 +104,13 @@ def test_front_matter(front: str) -> None:
     assert found(f"---\n{front}Fees\n===\n") == [("---", CODE), ("Fees", 1)]
     assert found(f"---\n{front}") == [("---", CODE)]
     assert found(f"\n---\n{front}")[0] == ("---", TEXT)
+
+
+def test_front_matter_in_toml() -> None:
+    """Between two lines of plus signs at the start; one that is never closed is text."""
+    assert found("+++  \n# comment\na = 1\n\n+++\nFees\n===\n") == [("+++  ", CODE), ("Fees", 1)]
+    assert found("+++\n# A\n") == [("+++", TEXT), ("# A", 1)]
+    assert found("\n+++\n# A\n+++\n")[1] == ("# A", 1)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +163,7 @@ UNITS = st.sampled_from(
         *("\n", "A\n\n", "A\nb c\n\n", "#x\n\n", "    # code\n\n", "---\n\n", "`` ` ``\n\n", "```a`\n\n"),
         *("# A\n", "   ## B ##\n", "#\n", "####### A\n\n", "###### F", "A\n===\n", "b c\n   -  \n"),
         *("x" * LONGEST + "\n---\n", "# " + "x" * 300 + "\n"),
+        *("<pre>\n# A\n\n```\n</pre>\n\n", "<?x\n# A\n?>\n\n", "<style>\n# A\n</script> b\n\n"),
         *("<!-- a -->\n\n", "<!--\n# A\n```\n-->\n\n", "  <!-- b\n\nA\n---\n-->\n\n", "A\n<!-- # -->\n\n"),
         *("```\n", "```py\n", "~~~\n", "~~~ `a`\n", "  ```\n", "   ````\n", "~~~~~ \t\n"),
     ]

@@ -91,16 +91,31 @@ def test_other_files_have_none():
     ("text", "title"),
     [
         ("Intro\n\n  ## Fees ##\n# Later\n", "Fees"),
-        ("---\n# comment\ntitle: x\n---\n# Fees\n", "Fees"),
+        ("---\n# comment\nweight: 3\n---\n# Fees\n", "Fees"),
+        ("---\n# comment\ntitle: x\n---\n# Fees\n", "x"),
+        ("---\r\n\r\n# comment\r\ntitle: 'A: b' # c\r\n---\r\n# Fees\r\n", "A: b"),
+        ('---\nsome key: 3\n# comment\nTitle: "2024"\n...\n# Fees\n', "2024"),
+        ("---\ntitle: 2024-01-02\n---\n", "2024-01-02"),
+        ("---\ntitle: >-\n  Two\n  lines\ntags: [a]\n---\n# Fees\n", "Two lines"),
+        ("---\ntitle: No: YAML\n---\n# Fees\n", "No: YAML"),
+        ("---\nseo:\n  title: inner\n---\n# Fees\n", "Fees"),
+        ("---\ntitle: [a, b]\n---\n# Fees\n", "Fees"),
+        ("---\ntitle:\n---\n# Fees\n", "Fees"),
+        ('+++\n# comment\ntitle = "Toml"\n[x]\ntitle = 3\n+++\n# Fees\n', "Toml"),
+        ("+++\n# comment\ntitle = 'broken\n+++\n# Fees\n", "broken"),
+        ("+++\n# comment\n+++\n# Fees\n", "Fees"),
+        ("+++\n# Fees\n", "Fees"),
+        ("<pre>\n# no\n<b>x</b>\n\n# no\n</pre>\n# Fees\n", "Fees"),
+        ("<!-- a -->\n<script>\n# no\n</script>\n# Fees\n", "Fees"),
         ("<!--\n# Template\n-->\n# Fees\n", "Fees"),
         ("~~~\n```\n# code\n~~~\n# Fees\n", "Fees"),
-        ("Underlined\n===\n\n#tag\n---\n\n#\tFees", "Fees"),
+        ("Underlined\n===\n\n#tag\n---\n\n#\tFees", "Underlined"),
         ("no heading", "a.md"),
         ("x" * 20_000 + "\n# Too late\n", "a.md"),
     ],
 )
-def test_a_title_is_the_first_heading_with_marks(text, title):
-    """What stands in front matter, comments or code is none; without a heading it is the file's name."""
+def test_a_title_is_that_of_the_front_matter_or_the_first_heading(text, title):
+    """What stands in comments or code is none; without a heading it is the file's name."""
     assert title_of("g/a.md", text) == title
     assert title_of("g/a.txt", text) == "a.txt"
 

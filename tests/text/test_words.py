@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SettingError
-from harness.text.words import is_unspaced, overlap, search_terms, size, stop_words, units, words
+from harness.text.search_terms import search_terms
+from harness.text.words import is_unspaced, overlap, size, stop_words, units, words
 
 
 def test_hand_worked_shares():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
 import numpy as np
 
 from harness.questions.check import CheckedSet, CheckResult, Finding
+from harness.text.spans import find_spans
 from harness.view.formats import counted
 
 _ENOUGH = 0.1  # a difference of ten points is about what changing the model brings
@@ -16,6 +18,8 @@ _FEW_CHUNKS = 10
 _MOST_ASKED = 0.2  # of all questions about one document: its kind of text decides
 _FEWEST_DOCUMENTS = 10  # with fewer, some document must have many questions
 _FEWEST_ASKED = 0.5  # of the documents (or, where there are fewer questions than documents, of the questions)
+_FEWEST_WORDS = 4  # a shorter question may stand anywhere
+_SOME = 0.02  # of all questions: so many move a score by points
 _LONG_HALF = 0.25  # of the questions, about the long documents that hold half of the text
 
 
@@ -108,6 +112,33 @@ def coverage(checked: CheckedSet) -> CheckResult:
     found += _unasked(checked, questions_of)
     found += _lengths(checked, questions_of)
     return CheckResult("coverage", fact, tuple(found))
+
+
+def verbatim(checked: CheckedSet) -> CheckResult:
+    """Questions that stand word for word in a document: it answers a search for them, whatever it says.
+
+    Questions of fewer than four words may stand anywhere and are left out.
+    """
+    texts = [question.text for question in checked.questions]
+    long = {text for text in texts if len(text.split()) >= _FEWEST_WORDS}
+    spans = find_spans(long, checked.documents, 1)
+    found = [i for i, text in enumerate(texts) if spans.get(text)]
+    if not found:
+        return CheckResult("verbatim", "no question stands in a document")
+    holding = Counter(checked.documents[spans[texts[i]][0].document].doc_id for i in found)
+    most, count = holding.most_common(1)[0]
+    few = len(found) <= _SOME * len(texts)
+    finding = Finding(
+        "verbatim",
+        "note" if few else "serious",
+        checked.ids(found),
+        f"{counted(len(found), 'question stands', 'questions stand')} word for word in a document, "
+        f"{count:,} of them in {most}: every search finds that document.",
+        f"If it is a list of questions and no document, leave it out: corpus.exclude=[{most}].",
+        tuple(f"{doc_id}: {counted(number, 'question')}" for doc_id, number in holding.most_common()),
+    )
+    where = most if len(holding) == 1 else counted(len(holding), "document")
+    return CheckResult("verbatim", f"{counted(len(found), 'question')} in {where}", (finding,))
 
 
 def _unasked(checked: CheckedSet, questions_of: Mapping[str, Sequence[int]]) -> list[Finding]:

@@ -22,7 +22,7 @@ from harness.golden.question_json import LOST
 from harness.questions.check import CheckedSet, CheckReport, CheckResult, Finding, in_lines, write
 from harness.questions.check.accepting import Proposals, accepted, keep_backup, reworded
 from harness.questions.check.copies import ambiguous_places, copies, near_copies
-from harness.questions.check.coverage import coverage, power, sizes
+from harness.questions.check.coverage import coverage, power, sizes, verbatim
 from harness.questions.check.evidence import labels, placement
 from harness.questions.check.wording import (
     LexicalRecall,
@@ -140,6 +140,7 @@ def _further(
     yield power(len(about), len(set(clusters.tolist())), least)
     yield duplicates(checked)
     yield subjects(checked)
+    yield verbatim(checked)
     yield wording_overlap(checked, str(config.language))
     yield lexical_recall(_bm25(shared, config), least)
     yield placement(checked, shared.chunks(config))

@@ -12,7 +12,7 @@ from harness.golden.anchoring import check_units
 from harness.questions.check import CheckedSet
 from harness.questions.check.accepting import reworded
 from harness.questions.check.copies import ambiguous_places, copies, near_copies
-from harness.questions.check.coverage import coverage, power, sizes
+from harness.questions.check.coverage import coverage, power, sizes, verbatim
 from harness.questions.check.evidence import labels, placement
 from harness.questions.check.wording import (
     LexicalRecall,
@@ -289,3 +289,33 @@ def test_how_many_questions():
     look = power(368, 63, 0.06)
     assert look.findings == ()
     assert "a difference of 6 points in recall@5" in look.fact
+
+
+def test_questions_that_stand_in_a_document_are_named_with_it():
+    """A list of questions among the documents answers its own questions, whatever its line ends and blanks.
+
+    Three of four stand in faq.md, one of them in other.md too; "Who pays it?" is too short to tell.
+    """
+    asked = [
+        "Who pays the postage of a parcel?",
+        "How long may a return take?",
+        "Who pays it?",
+        "Where is the depot?",
+    ]
+    texts = {
+        "a.md": RETURNS,
+        "faq.md": "Who pays the postage\r\nof a parcel?\r\nHow long may a return take?\r\nWho pays it?\r\n",
+        "other.md": "People ask: Where is the depot? It is here.",
+    }
+    evidence = quote("a.md", "within forty-five days", texts)
+    found = verbatim(examined([(text, evidence) for text in asked], texts))
+
+    assert found.fact == "3 questions in 2 documents"
+    (finding,) = found.findings
+    assert finding.severity == "serious"
+    assert finding.question_ids == ("q0", "q1", "q3")
+    assert finding.sentence == (
+        "3 questions stand word for word in a document, 2 of them in faq.md: every search finds that document."
+    )
+    assert finding.advice.endswith("corpus.exclude=[faq.md].")
+    assert not verbatim(examined([(text, evidence) for text in asked[:3]], {"a.md": RETURNS})).findings
