@@ -21,7 +21,7 @@ from harness.metrics import Scores
 from harness.records import Chunks, Kind, Question, Ranking
 from harness.text.words import overlap
 
-SCHEMA = 3
+SCHEMA = 4
 # Questions about one text are correlated: one cluster. A longer text has a cluster for each block of this
 # many tokens.
 BLOCK_TOKENS = 2000

@@ -83,7 +83,7 @@ class Unreadable:
         (Hit("refunds.md", 0.5), Row("refunds.md", score=0.5)),
         ({"doc_id": 7, "text": TEXT}, Row("7", TEXT)),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_a_row_is_read_whatever_made_it(given, expected):
     """Texts, pairs with a score, objects and mappings; the row's own fields go before those of its metadata."""
@@ -107,7 +107,7 @@ def test_a_row_is_read_whatever_made_it(given, expected):
         Made(source_nodes=[Made(node=Made(text=TEXT))]),
         (text for text in [TEXT]),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_the_list_is_found_in_an_answer(given):
     """Under the names that services give it, at any depth."""
@@ -130,14 +130,14 @@ def test_the_list_is_found_in_an_answer(given):
         ({"start": 1}, "only one of start and end"),
         ({"start": 1.0, "end": True}, "start is a float, end is a bool"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_wrong_fields_are_named(row, fault):
     """A row with a wrong field stays a row; the field is left out and named."""
     assert read_row(row).fault == fault
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), "0.5", True, [1]], ids=str)
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), "0.5", True, [1]], ids=lambda value: type(value).__name__)
 def test_scores_that_are_no_numbers(score):
     """They become nan, which is counted."""
     assert np.isnan(read_row({"score": score}).score)
