@@ -172,9 +172,10 @@ def _none_left(
     end = "" if example and example[1].endswith("?") else "."
     shown = f' For instance "{example[0]}": {example[1]}{end}' if example else ""
     are_some = labels.questions and labels.states["VALID"] + labels.states["MOVED"]
-    scored = f"only {len(labels.questions):,}" if are_some else "no question"
+    total = f"{len(questions):,}"
+    scored = f"only {len(labels.questions):,} of {total} questions" if are_some else f"no question of {total}"
     return (
-        f"{path}: {scored} of {len(questions):,} can be scored against the corpus "
+        f"{path}: {scored} can be scored against the corpus "
         f"(documents: {documents:,}; evidence: {counts}).{shown} {_advice(labels, shown)}"
     )
 

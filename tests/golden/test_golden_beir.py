@@ -207,6 +207,6 @@ def test_a_data_set_of_which_most_is_lost_is_refused(tmp_path):
     """Two of three judged documents are not in the corpus: nothing is scored, unless that is wanted."""
     write(tmp_path, "1\td1\t1\n2\td8\t1\n3\td9\t1\n")
 
-    with pytest.raises(InputError, match=r"only 1 of the 3 questions.*1 VALID.*2 LOST.*keep_lost=true"):
+    with pytest.raises(InputError, match=r"only 1 of 3 questions.*1 VALID.*2 LOST.*keep_lost=true"):
         BeirGolden(str(tmp_path)).load(DOCUMENTS)
     assert len(BeirGolden(str(tmp_path), keep_lost=True).load(DOCUMENTS).questions) == 3

@@ -124,7 +124,8 @@ def accepted(
         line = lines[piece.question]
         given = line.get("evidence")
         # A quote with an omission is several pieces of evidence, and stays as it was written.
-        if not isinstance(given, list) or len(given) != len(checked.questions[piece.question].evidence):
+        has_own = len(entries[piece.question]) == len(checked.questions[piece.question].evidence)
+        if not isinstance(given, list) or not has_own:
             continue
         what, item = _new(piece, proposals, is_marked=piece.key in checked.marked)
         if item is not None:

@@ -137,7 +137,9 @@ def test_wrong_fields_are_named(row, fault):
     assert read_row(row).fault == fault
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), "0.5", True, [1]], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "score", [float("nan"), float("inf"), "0.5", True, [1]], ids=lambda value: type(value).__name__
+)
 def test_scores_that_are_no_numbers(score):
     """They become nan, which is counted."""
     assert np.isnan(read_row({"score": score}).score)
