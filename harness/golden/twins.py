@@ -58,7 +58,7 @@ def with_joined(
 def find_twins(evidence: Iterable[Evidence], documents: Sequence[Document]) -> Twins:
     """For places of ``evidence`` and its alternatives all places of the same text, white space aside.
 
-    - A whole document: documents of which the same text is embedded, the prefix included.
+    - A whole document: documents of which the same text is embedded, the prefix included, at most 100.
     - A span: its words wherever they stand. If they are under 16 characters or stand in over 100 places, only
       the same span of documents with the same text.
     """
@@ -98,16 +98,18 @@ def more_places(unit: Evidence, twins: Twins) -> list[Evidence]:
 def _in_equal_documents(
     places: Mapping[Place, Evidence], documents: Sequence[Document], text_of: Callable[[Document], str]
 ) -> dict[Place, list[Evidence]]:
-    """The same offsets of all documents with the same text."""
+    """The same offsets of all documents with the same text, if they are at most 100."""
     ids = {place.doc_id for place in places.values()}
     same: dict[str, list[str]] = {text_of(document): [] for document in documents if document.doc_id in ids}
     for document in documents if same else ():
         if (text := text_of(document)) in same:
             same[text].append(document.doc_id)
-    equal = {doc_id: equal_ids for equal_ids in same.values() for doc_id in equal_ids}
+    few = (equal_ids for equal_ids in same.values() if len(equal_ids) <= _MOST_PLACES)
+    equal = {doc_id: equal_ids for equal_ids in few for doc_id in equal_ids}
     return {
         key: [replace(place, doc_id=doc_id, alternatives=()) for doc_id in equal[place.doc_id]]
         for key, place in places.items()
+        if place.doc_id in equal
     }
 
 
