@@ -20,7 +20,7 @@ from harness.text.headings import title_of
 # leaderboard of a sweep may have been copied.
 _OWN = re.compile(
     r"<!doctype html>.{0,2000}? · retrieval report</title>"
-    r"|# Leaderboard\n.{0,4000}?\n\| cell \|[^\n]*\|\n\|---\|"
+    r"|(?:# Leaderboard\n|\*\*).{0,4000}?\n\| cell \|[^\n]*(?:@|mrr|truncated)[^\n]*\n\|---\|---:\|"
     r"|### Retrieval gate: "
     r"|[^\n]+: [\d,]+ questions?, [\d,]+ documents?; (?:nothing found|\d+ (?:serious|note))[^\n]*\n\n"
     r"|# One retrieval configuration, written by `python -m harness"

@@ -288,7 +288,9 @@ def test_own_results_and_golden_sets_are_no_documents(tmp_path):
         "production.txt": "# One retrieval configuration, written by `python -m harness.pick`.\n",
         "cache/rankings/0a/ranking.json": "{}",
     }
+    own["board.md"] = own["leaderboard.md"].removeprefix("# Leaderboard\n\n")
     others = {
+        "api/bold.md": "**Cells.**\n\n| cell | volts |\n|---|---:|\n",
         "api/report.html": "<!doctype html>\n<title>Sales report</title>",
         "games/leaderboard.md": "# Leaderboard\n\n| player | points |\n|---|---:|\n",
         "games/result.json": '{"winner": "a"}',
