@@ -63,7 +63,8 @@ def truncated_questions(name: str, content: Mapping[str, Any]) -> str | None:
             given = content.get(reader, {})
             window = given.get("window") or given.get("max_tokens")
             most = f"the {window} tokens" if window else "what"
-            said.append(f"{count:,} of {of:,} {what} are longer than {most} that the {reader} reads")
+            verb = "is" if count == 1 else "are"
+            said.append(f"{count:,} of {of:,} {what} {verb} longer than {most} that the {reader} reads")
     return f"{name}: {'; '.join(said)}; what stands beyond is not searched." if said else None
 
 
