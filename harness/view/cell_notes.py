@@ -120,7 +120,7 @@ def _problems(name: str, content: Mapping[str, Any], texts: Mapping[str, tuple[s
         "rows": counted(int(health.get("rows", 0)), "row"),
         "questions": counted(sum(content["questions"].values()), "question"),
         "documents": counted(int(health.get("documents", 0)), "document"),
-        "language": content["config"]["retriever"].get("language", "") if "config" in content else "",
+        "language": content.get("config", {}).get("retriever", {}).get("language", ""),
     }
     said = [
         f"{counted(int(health[key]), noun) if noun else f'{int(health[key]):,}'} {text.format(**totals)} "
