@@ -160,7 +160,10 @@ def test_a_choice_is_confirmed_on_questions_that_it_never_saw(tmp_path):
     assert "On 208 held-out questions" in " ".join(first.stdout.split()), first.stderr
     assert "the first look at them" in " ".join(first.stdout.split())
     assert "look number 2 at them" in " ".join(second.stdout.split())
-    assert "too few questions that can be scored: 160 of at least 200" in pick(place, f"confirm.file={place.golden}").stderr
+    assert (
+        "too few questions that can be scored: 160 of at least 200"
+        in pick(place, f"confirm.file={place.golden}").stderr
+    )
     seen = pick(place, f"confirm.file={SAMPLE / 'golden.jsonl'}")
     assert "160 of its questions were part of the sweep" in seen.stderr
 
