@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from harness.cell.settings import cut_offs
 from harness.cli.values import check_plain_settings
 from harness.decision.baseline import Production
 from harness.golden.doc_ids import quoted, shown_id
+from harness.records import Kind
 from harness.results.cells import SCHEMA, ranking_arrays, row_digests
 from harness.results.scores import scored_under
 from harness.verdict.change import Change, change
@@ -78,13 +79,14 @@ def gate(recorded: Production, margin: float, min_effect: float, max_left_out: f
     after = np.array([now[question_id] for question_id in ids])
     clusters = cluster_ids([recorded.clusters[question_id] for question_id in ids])
     found = change(after - before, clusters, margin, min_effect)
-    rows = row_digests(arrays_of(result), int(recorded.recorded["k"]))
+    arrays = ranking_arrays(result.questions, result.rankings, result.chunks)
+    rows = row_digests(arrays, int(recorded.recorded["k"]))
     other = sum(recorded.rows[i] != rows[i] for i in ids) if recorded.rows else None
     if other == 0 and not found.better + found.worse:
         found = found._replace(outcome="unchanged", required_sample_size=None)
-    shown = _shown(result, made.inputs)
     order = [i for i in np.argsort(after - before, kind="stable") if after[i] < before[i]]
-    lost = [LostQuestion(ids[i], float(before[i]), float(after[i]), *shown(ids[i])) for i in order]
+    shown = _shown([ids[i] for i in order], arrays, made.inputs)
+    lost = [LostQuestion(ids[i], float(before[i]), float(after[i]), *shown[ids[i]]) for i in order]
     return Gated(found, len(ids), other, lost, left_out, len(now) - len(ids))
 
 
@@ -126,32 +128,22 @@ def _scores(result: Result, primary: str) -> dict[str, float]:
     return {question_id: value for question_id, value in pairs if not np.isnan(value)}
 
 
-def arrays_of(result: Result) -> dict[str, Any]:
-    """The arrays of the result's rankings; see ``ranking_arrays``."""
-    return ranking_arrays(result.questions, result.rankings, result.chunks)
-
-
-def _shown(result: Result, inputs: Inputs) -> Callable[[str], tuple[str, str, str]]:
-    """For a question's id its text, its evidence and its first row, as they are shown."""
-    arrays = arrays_of(result)
+def _shown(
+    question_ids: Sequence[str], arrays: Mapping[str, Any], inputs: Inputs
+) -> dict[str, tuple[str, str, str]]:
+    """Of each question its text, its evidence and its first row, as they are shown."""
     texts = {document.doc_id: document.text for document in inputs.documents}
     asked = {question.question_id: question for question in inputs.labels.questions}
-    place = {
-        str(question_id): (kind, i)
-        for kind in result.questions
-        for i, question_id in enumerate(arrays[f"{kind}_question_ids"])
-    }
-
-    def shown(question_id: str) -> tuple[str, str, str]:
-        question, (kind, i) = asked[question_id], place[question_id]
-        first = question.evidence[0]
-        doc, start, end = (int(arrays[f"{kind}_{name}"][i, 0]) for name in ("doc", "start", "end"))
-        if doc < 0:
-            return question.text, _cited(first.doc_id, first.quote or ""), "no row came back"
-        doc_id = str(arrays["doc_ids"][doc])
-        row = _cited(doc_id, texts.get(doc_id, "")[start:end])
-        return question.text, _cited(first.doc_id, first.quote or ""), row
-
+    shown = {}
+    for kind in get_args(Kind):
+        place = {str(name): i for i, name in enumerate(arrays.get(f"{kind}_question_ids", ()))}
+        for name in filter(place.__contains__, question_ids):
+            doc, start, end = (
+                int(arrays[f"{kind}_{what}"][place[name], 0]) for what in ("doc", "start", "end")
+            )
+            doc_id, first = str(arrays["doc_ids"][doc]), asked[name].evidence[0]
+            row = "no row came back" if doc < 0 else _cited(doc_id, texts.get(doc_id, "")[start:end])
+            shown[name] = asked[name].text, _cited(first.doc_id, first.quote or ""), row
     return shown
 
 

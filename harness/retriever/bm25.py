@@ -43,10 +43,10 @@ class Analyzer:
     """Cuts texts into terms, for one ``language``.
 
     Terms are words of at least ``shortest`` characters, or pairs of characters in scripts without blanks
-    between words (``harness.text.words.search_terms``). Stop words are left out where bm25s has a list of
+    between words (see ``harness.text.search_terms``). Stop words are left out where bm25s has a list of
     them, and the rest become stems (Snowball's). ``none``: neither stop words nor stems. ``identifiers``:
     whole takes names such as ``getUserById`` for a word; split adds their parts, and names with signs, such
-    as ``2.1.0`` and ``C++`` (``harness.text.words.name_terms``). Raises ``SettingError`` for other values.
+    as ``2.1.0`` and ``C++``. Raises ``SettingError`` for other values.
     """
 
     def __init__(self, language: str, shortest: int, identifiers: str = "whole") -> None:

@@ -50,7 +50,7 @@ class Standing:
     """One cell in the verdict.
 
     ``mean``: its score with its own interval. ``to_best``: its mean minus the best mean of all *other* cells,
-    with simultaneous limits that invert the tests: ``hi < 0`` exactly when the cell is ruled out, ``lo >
+    with limits that invert the tests (see ``BestSet``): ``hi < 0`` exactly when the cell is ruled out, ``lo >
     -margin`` exactly when it is ``non_inferior``, shown to lie less than the margin below the truly best
     cell. ``settled``: False where the Monte Carlo error of the p-value still spans the threshold after the
     last look; the cell is then not ruled out. ``same_as``: the cell with equal results on every question, or

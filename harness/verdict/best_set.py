@@ -26,11 +26,11 @@ from harness.verdict.simultaneous import SPARSE, least_critical
 class BestSet(NamedTuple):
     """Each cell's difference to the best of the others, in the order given.
 
-    ``lo``, ``hi``: float64 (cells,), simultaneous limits of the cell's mean minus the best mean of all other
-    cells. ``ruled_out``: bool (cells,), exactly where ``hi < 0``. ``settled``: bool (cells,), whether the
-    resamples settle the p-value. ``p``: float64 (cells,), adjusted, of "this cell is among the best".
-    ``winner``: the cell that is shown to be better than each of the others, or None. All others are then
-    ruled out.
+    ``lo``, ``hi``: float64 (cells,), limits of the cell's mean minus the best mean of all other cells; all
+    ``lo`` hold together, and so do all ``hi``. ``ruled_out``: bool (cells,), exactly where ``hi < 0``.
+    ``settled``: bool (cells,), whether the resamples settle the p-value. ``p``: float64 (cells,), adjusted,
+    of "this cell is among the best". ``winner``: the cell that is shown to be better than each of the others,
+    or None. All others are then ruled out.
     """
 
     lo: FloatArray
@@ -81,7 +81,9 @@ def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int
     lo, hi, settled = lower.min(axis=1), upper.min(axis=1), steps.settled
     top = int(np.argmax(pairs.total[:, 0]))
     behind, is_settled = limits_alone(top, pairs, rng, LEVEL, looks, first)
-    lo[top] = max(lo[top], -np.delete(behind, top).max())
+    lead = -np.delete(behind, top).max()
+    if lead > 0:  # else the limit must hold together with those of the other cells
+        lo[top] = max(lo[top], lead)
     wins = bool(lo[top] > 0 and is_settled)
     if wins:
         hi, settled = np.minimum(hi, behind), np.ones_like(settled)

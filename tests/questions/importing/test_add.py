@@ -24,15 +24,6 @@ QUOTES = [
 ]
 
 
-@pytest.fixture
-def here(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> Workplace:
-    """The workplace without a golden set, its folder the current one."""
-    workplace.golden.unlink()
-    monkeypatch.chdir(workplace.root)
-    monkeypatch.setenv("HARNESS_ROOT", str(workplace.root))
-    return workplace
-
-
 def words(here: Workplace, *more: str) -> list[str]:
     """The words of the command for this corpus and golden set."""
     return ["corpus=folder", f"corpus.path={here.documents}", f"golden.path={here.golden}", *more]

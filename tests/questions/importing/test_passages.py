@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from named import refused, rows, write
 
 from harness.errors import InputError
 from harness.questions.importing import grouped
@@ -23,23 +24,6 @@ DOCUMENTS = (
     Document("mill.md", "# The mill\n\n" + CONTEXT + "\n", position=0),
     Document("terms/nda.txt", "The term is two years.\nEither party may end it.\n", position=1),
 )
-
-
-def rows(path: Path) -> list[dict]:
-    """The rows of a file under our names."""
-    return [dict(fields) for _, fields in named_rows(path)[0].rows.named]
-
-
-def refused(path: Path) -> dict[str, str]:
-    """Place and reason of the rows that can't be read."""
-    return {row.row.where: row.reason for row in named_rows(path)[0].rows.refused}
-
-
-def write(tmp_path: Path, name: str, content: object) -> Path:
-    """A file with this text, or this value as JSON."""
-    path = tmp_path / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    return path
 
 
 def found(path: Path) -> dict[str, list[list[tuple[str, int | None, str | None]]]]:
