@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from harness.cli.command import Words, run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.errors import number, share, switch
+from harness.errors import SettingError, number, share, switch
 
 if TYPE_CHECKING:
     from harness.decision.decide import Decision, Selection
 
-_USAGE = "sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE"
+_USAGE = (
+    "sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, pick.deploy=k, baseline=CELL, output=FILE"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +40,20 @@ def _main(words: Words) -> int:
     margin = share(config.pick.margin, "pick.margin", zero=False, one=False)
     measure = switch(config.pick.measure, "pick.measure")
     metric, against = (None if word is None else str(word) for word in (config.metric, config.baseline))
-    decision = decide(finished(config), metric, limits, order, margin, measure=measure, against=against)
+    if config.pick.deploy not in {None, "k", "budget"}:
+        raise SettingError(
+            f"pick.deploy is {config.pick.deploy}; it must be null, k or budget.", key="pick.deploy"
+        )
+    decision = decide(
+        finished(config),
+        metric,
+        limits,
+        order,
+        margin,
+        measure=measure,
+        against=against,
+        deploy=config.pick.deploy,
+    )
     say_all([view.headline(decision), "", *view.table(decision), ""])
     say_all(line for sentence in view.reasons(decision) for line in wrapped(sentence, ""))
     path = Path(str(config.output))
@@ -73,7 +88,7 @@ def _record(decision: Decision, selection: Selection, name: str | None) -> None:
     cell = sweep.cell(selection.choice.name)
     record_pick(sweep.uri, sweep.experiment_id, sweep.run_id, cell.run_id, cell.name)
     if name:
-        version = register(sweep.uri, cell, decision.k[cell.name], str(name))
+        version = register(sweep.uri, cell, decision.points[cell.name].point, str(name))
         say(f'{"Registered":<10} mlflow.pyfunc.load_model("models:/{name}@champion") (version {version})')
 
 

@@ -33,6 +33,7 @@ def _main(words: Words) -> int:
     from harness.decision.deployment import split_live, with_live
     from harness.decision.gate import NotComparableError
     from harness.decision.rank_agreement import agreement
+    from harness.metrics.operating_point import OperatingPoint
     from harness.view import cell_notes
     from harness.view import recorded as view
 
@@ -44,14 +45,14 @@ def _main(words: Words) -> int:
     min_equal = share(config.verify.min_equal, "verify.min_equal")
     margin = share(config.verify.margin, "verify.margin")
     max_left_out = share(config.verify.max_left_out, "verify.max_left_out", one=True)
-    k = int(recorded.recorded["k"]) if config.verify.k is None else config.verify.k
-    if k not in ks:
+    point = None if config.verify.k is None else OperatingPoint(k=config.verify.k)
+    if point is not None and point.k not in ks:
         raise SettingError(
-            f"verify.k is {k}; it must be one of k ({', '.join(map(str, ks))}).", key="verify.k"
+            f"verify.k is {point.k}; it must be one of k ({', '.join(map(str, ks))}).", key="verify.k"
         )
     check_plain_settings(config)
     try:
-        found, answered = agreement(recorded, with_live(config, live), k, margin, max_left_out)
+        found, answered = agreement(recorded, with_live(config, live), point, margin, max_left_out)
     except NotComparableError as error:
         say_all(wrapped(f"Not comparable: {error}", ""))
         return NOT_COMPARABLE

@@ -15,6 +15,7 @@ from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.compose import Composed
 from harness.errors import InputError, SettingError
+from harness.metrics.operating_point import OperatingPoint
 from harness.records import FloatArray
 from harness.results.finished import FinishedSweep
 from harness.results.load import cells_of
@@ -50,19 +51,24 @@ class Production:
     clusters: Mapping[str, str]
     rows: Mapping[str, str]
 
+    @property
+    def operating_point(self) -> OperatingPoint:
+        """How much of a ranking comes back: what was judged, and is shipped."""
+        return OperatingPoint(**self.recorded["operating_point"])
+
 
 def baseline(
     word: str,
     sweep: FinishedSweep,
     numbers: Compared,
     metric: str,
-    k: Mapping[str, int] | None = None,
+    own: Mapping[str, str] | None = None,
     costs: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Baseline:
     """The baseline called ``word``: a cell's name, six characters of its run id, or a production file.
 
-    ``k``: the cut-off of each cell, where it replaces the one in the metric's name. Raises ``SettingError``
-    for an unknown word, and for a production file with other questions or another metric.
+    ``own``: the metric of each cell, where it stands in the place of ``metric``. Raises ``SettingError`` for
+    an unknown word, and for a production file with other questions or another metric.
     """
     if Path(word).suffix in {".yaml", ".yml"}:
         return _from_file(Path(word), numbers, metric)
@@ -74,8 +80,8 @@ def baseline(
             f"{cells_of(sweep, word)}",
             key="baseline",
         ) from None
-    own = compared(sweep, metric, [cell], k)
-    return Baseline(cell.name, own.outcomes.values[0], {} if costs is None else costs[cell.name])
+    alone = compared(sweep, metric, [cell], own)
+    return Baseline(cell.name, alone.outcomes.values[0], {} if costs is None else costs[cell.name])
 
 
 def differences(base: Baseline, numbers: Compared) -> dict[str, Interval]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.decision.baseline import Baseline, baseline, differences
 from harness.decision.latency import query_ms_p95
+from harness.decision.operating_points import Deploy, Operating, operating_points, other_budget
 from harness.errors import HarnessError, SettingError
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import Compared, compared
@@ -35,7 +36,7 @@ class Decision:
     """The decision about a sweep, and what it rests on.
 
     - ``metric``: what decides; ``post_hoc``: it is not the metric recorded with the sweep.
-    - ``k``: the cut-off of each cell.
+    - ``points``: the operating point of each cell, at which it is judged, priced and shipped.
     - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``.
     - ``selection``: among the cells that meet the limits; None when no cell does.
     - ``is_measured``: latencies were measured for this decision.
@@ -45,7 +46,7 @@ class Decision:
     sweep: FinishedSweep
     metric: str
     post_hoc: bool
-    k: Mapping[str, int]
+    points: Mapping[str, Operating]
     limits: Mapping[str, float]
     costs: Mapping[str, Mapping[str, float]]
     misses: Misses
@@ -66,6 +67,7 @@ class Decision:
             "post_hoc": self.post_hoc,
             **(found.verdict.to_json() if found else {"decided": False, "winner": None}),
             "choice": found.choice.to_json() if found else None,
+            "operating_points": {name: own.point.settings() for name, own in self.points.items()},
             "limits": dict(self.limits),
             "misses": {name: dict(over) for name, over in self.misses.of_cell.items()},
             "nearest": self.misses.nearest,
@@ -86,18 +88,24 @@ def decide(
     *,
     measure: bool = False,
     against: str | None = None,
+    deploy: Deploy | None = None,
 ) -> Decision:
     """The decision. ``limits``: cost to the most that is allowed; ``order``: costs, the most important first.
 
-    ``measure``: latencies are measured again for the cells between which they decide. Where documents or
-    model are missing, those of the sweep are used, with a note. ``against``: the baseline, a cell's name or a
-    production file. Raises ``SettingError`` for a metric that can't decide between these cells.
+    ``deploy``: what comes back of a ranking, see ``operating_points``. ``measure``: latencies are measured
+    again for the cells between which they decide. Where documents or model are missing, those of the sweep
+    are used, with a note. ``against``: the baseline, a cell's name or a production file. Raises
+    ``SettingError`` for a metric that can't decide between these cells.
     """
     limits = dict(limits or {})
     chosen = metric or sweep.primary
-    k = _cut_offs(sweep, limits.get("context_tokens"))
-    costs = {cell.name: _costs(cell, k[cell.name]) for cell in sweep.cells}
-    decision = Decision(sweep, chosen, chosen != sweep.primary, k, limits, costs, Misses())
+    most_tokens = limits.get("context_tokens")
+    points = operating_points(sweep, chosen, deploy, most_tokens)
+    costs = {cell.name: _costs(cell, points[cell.name].tokens) for cell in sweep.cells}
+    note = other_budget(chosen, points[sweep.cells[0].name], most_tokens)
+    decision = Decision(
+        sweep, chosen, chosen != sweep.primary, points, limits, costs, Misses(), notes=(note,) if note else ()
+    )
     if measure and "query_ms" in limits:
         decision = _measured(decision, _cheap_first(decision))
     found = misses(decision.costs, limits)
@@ -105,7 +113,7 @@ def decide(
     feasible = [cell for cell in sweep.cells if cell.name not in found.of_cell]
     if not feasible:
         return decision
-    numbers = compared(sweep, chosen, feasible, _own_k(decision))
+    numbers = compared(sweep, chosen, feasible, _deciding(points))
     verdict = judge(numbers.outcomes, margin)
     if measure and "query_ms" in order and not decision.is_measured:
         decision = _measured(decision, _between(verdict, decision.costs, order))
@@ -120,7 +128,9 @@ def _against(
 ) -> Decision:
     """The decision with every cell's difference to the baseline."""
     numbers, choice = selection.compared, selection.choice
-    base = baseline(word, decision.sweep, numbers, decision.metric, _own_k(decision), decision.costs)
+    base = baseline(
+        word, decision.sweep, numbers, decision.metric, _deciding(decision.points), decision.costs
+    )
     to_baseline = differences(base, numbers)
     change: ChangeReason = "keep"
     if choice.name != base.name:
@@ -141,27 +151,13 @@ def checked_order(order: Sequence[str]) -> tuple[str, ...]:
     return tuple(order)
 
 
-def _own_k(decision: Decision) -> Mapping[str, int] | None:
-    """The cut-off of each cell where a context budget sets it; None for the one in the metric's name."""
-    return None if decision.limits.get("context_tokens") is None else decision.k
+def _deciding(points: Mapping[str, Operating]) -> dict[str, str]:
+    return {name: own.decides for name, own in points.items()}
 
 
-def _cut_offs(sweep: FinishedSweep, budget: float | None) -> dict[str, int]:
-    """The k of each cell: the sweep's, or the largest measured one within the context budget."""
-    if budget is None:
-        return {cell.name: sweep.k for cell in sweep.cells}
+def _costs(cell: FinishedCell, tokens: str) -> dict[str, float]:
     return {
-        cell.name: max(
-            (k for k in cell.content["k"] if cell.metric(f"context_tokens_at_{k}") <= budget),
-            default=min(cell.content["k"]),
-        )
-        for cell in sweep.cells
-    }
-
-
-def _costs(cell: FinishedCell, k: int) -> dict[str, float]:
-    return {
-        "context_tokens": cell.metric(f"context_tokens_at_{k}"),
+        "context_tokens": cell.metric(tokens),
         "query_ms": cell.metric("query_ms_p95"),
         "index_mb": cell.metric("index_mb"),
         "truncated_evidence": cell.metric("truncated_evidence"),

@@ -24,15 +24,20 @@ from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.values import check_plain_settings
 from harness.errors import InputError, SettingError
-from harness.records import Chunks, Document
+from harness.metrics.operating_point import OperatingPoint
+from harness.metrics.reading import fills, within_budget
+from harness.records import Chunks, Document, IntArray, Ranking
 from harness.results.finished import FinishedCell
 from harness.store.embedding_store import EmbeddingStore
 from harness.store.embeddings import CachedModel
 from harness.store.rankings import CachedRetriever
 from harness.store.reranker_scores import CachedReranker
 from harness.text.tokenizer import load_tokenizer
+from harness.text.tokens import TokenMap
 
 _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"
+# Rows that are searched for first where a budget says how many come back.
+_FIRST_DEPTH = 100
 # A short name for each live option, and the setting that it stands for.
 _SHORT = {"url": ("http", "retriever.url"), "target": ("callable", "retriever.target")}
 
@@ -77,26 +82,32 @@ def load(folder: Path) -> Deployed:
     chunks = with_context(
         columns.cut(documents, maps, new(config, "chunker")), str(config.get("context", "none"))
     )
-    return Deployed(config, chunks, _store(config, folder))
+    return Deployed(config, chunks, maps, _store(config, folder))
 
 
-def register(uri: str, cell: FinishedCell, k: int, name: str) -> int:
-    """Registers the cell as the MLflow model ``name`` with the alias champion; gives the version."""
+def register(uri: str, cell: FinishedCell, point: OperatingPoint, name: str) -> int:
+    """Registers the cell at ``point`` as the MLflow model ``name``, alias champion; gives the version."""
     from harness.tracker.mlflow_artifacts import register as registered
 
     question = str(cell.questions["question"][0]) if "question" in cell.questions else "What is this about?"
+    shipped = {"primary_k": point.k, "context_budget": point.context_budget}
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         folder = Path(scratch) / "deployment"
-        save(OmegaConf.create({**cell.content["config"], "primary_k": k}), folder)
+        save(OmegaConf.create({**cell.content["config"], **shipped}), folder)
         return registered(uri, cell.run_id, name, Path(__file__).with_name("pyfunc.py"), folder, question)
 
 
 class Deployed:
     """A retriever over the chunks of one configuration."""
 
-    def __init__(self, config: DictConfig, chunks: Chunks, store: EmbeddingStore) -> None:
-        self.chunks = chunks
-        self.k = int(config.primary_k or max(cut_offs(config)))
+    def __init__(
+        self, config: DictConfig, chunks: Chunks, tokens: Sequence[TokenMap], store: EmbeddingStore
+    ) -> None:
+        self.chunks, self._tokens = chunks, tokens
+        self.point = OperatingPoint(context_budget=config.get("context_budget"))
+        if self.point.context_budget is None:
+            self.point = OperatingPoint(k=int(config.primary_k or max(cut_offs(config))))
+        self._cuts_last_row = OmegaConf.select(config, "metrics.last_row", default="cut") == "cut"
         self._model = CachedModel(new(config, "model"), store)
         first_stage = CachedRetriever(
             new(config, "retriever"), self._model, new(config, "index"), None, {}, ""
@@ -104,22 +115,46 @@ class Deployed:
         self._retriever = reranked(first_stage, CachedReranker(new(config, "reranker"), None))
         self._retriever.prepare(chunks, (), {}, (), new(config, "metrics"))
 
-    def answer(self, questions: Sequence[str], k: int | None = None) -> list[list[dict[str, Any]]]:
-        """The ``k`` best chunks of each question, best first; the default is the k of the configuration."""
-        with self._model.live():  # production questions are not cached
-            ranking = self._retriever.search(list(questions), k or self.k, self.chunks.groups("span"))
-        return [
-            [self._hit(int(row), float(score)) for row, score in zip(rows, scores, strict=True) if row >= 0]
-            for rows, scores in zip(ranking.rows, ranking.scores, strict=True)
-        ]
+    def answer(
+        self, questions: Sequence[str], k: int | None = None, context_budget: int | None = None
+    ) -> list[list[dict[str, Any]]]:
+        """What comes back for each question, best first: the ``k`` best chunks, or ``context_budget`` tokens.
 
-    def _hit(self, row: int, score: float) -> dict[str, Any]:
+        The default is the operating point of the configuration. Within a budget, a chunk that lies wholly
+        inside better ones is left out; ``metrics.last_row`` says whether the last one is cut.
+        """
+        point = self.point if k is None and context_budget is None else OperatingPoint(k, context_budget)
+        with self._model.live():  # production questions are not cached
+            ranking, cut = self._ranked(list(questions), point)
+        lists = zip(ranking.rows.tolist(), ranking.scores.tolist(), cut.tolist(), strict=True)
+        return [[self._hit(*hit) for hit in zip(*found, strict=True) if hit[2] >= 0] for found in lists]
+
+    def _ranked(self, questions: list[str], point: OperatingPoint) -> tuple[Ranking, IntArray]:
+        """The ranking, and where each of its rows ends, -1 if it does not come back.
+
+        The ends are int64 (questions, depth).
+        """
+        chunks, groups = self.chunks.returned, self.chunks.groups("span")
+        depth = point.k or _FIRST_DEPTH
+        ranking = self._retriever.search(questions, depth, groups)
+        ends = np.append(chunks.end, -1)[ranking.rows]
+        if point.context_budget is None:
+            return ranking, ends
+        while not fills(chunks, ranking, point.context_budget):
+            depth *= 2
+            ranking = self._retriever.search(questions, depth, groups)
+        return ranking, within_budget(
+            point.context_budget, ranking, chunks, self._tokens, cuts_last_row=self._cuts_last_row
+        )
+
+    def _hit(self, row: int, score: float, end: int) -> dict[str, Any]:
         chunks = self.chunks.returned
+        document, start = chunks.documents[chunks.doc[row]], int(chunks.start[row])
         return {
-            "doc_id": chunks.documents[chunks.doc[row]].doc_id,
-            "start": int(chunks.start[row]),
-            "end": int(chunks.end[row]),
-            "text": chunks.text(row),
+            "doc_id": document.doc_id,
+            "start": start,
+            "end": end,
+            "text": document.text[start:end],
             "score": score,
         }
 

@@ -80,7 +80,7 @@ def gate(recorded: Production, margin: float, min_effect: float, max_left_out: f
     clusters = cluster_ids([recorded.clusters[question_id] for question_id in ids])
     found = change(after - before, clusters, margin, min_effect)
     arrays = ranking_arrays(result.questions, result.rankings, result.chunks)
-    rows = row_digests(arrays, int(recorded.recorded["k"]))
+    rows = row_digests(arrays, recorded.operating_point)
     other = sum(recorded.rows[i] != rows[i] for i in ids) if recorded.rows else None
     if other == 0 and not found.better + found.worse:
         found = found._replace(outcome="unchanged", required_sample_size=None)

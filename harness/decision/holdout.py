@@ -39,7 +39,7 @@ def confirm(decision: Decision, selection: Selection, file: Path) -> Confirmatio
     Raises ``InputError`` for fewer than 200 questions, or for questions of the sweep.
     """
     cell = decision.sweep.cell(selection.choice.name)
-    metric = selection.compared.metrics[cell.name]
+    point, _, metric, _ = decision.points[cell.name]
     config = OmegaConf.create(dict(cell.content["config"]))
     OmegaConf.update(config, "golden.path", str(file))
     made = Shared().components(config)
@@ -59,7 +59,8 @@ def confirm(decision: Decision, selection: Selection, file: Path) -> Confirmatio
             f"{again[0].question_id}). Give questions that the sweep did not use.",
             path=file,
         )
-    scores = pipeline.evaluate(made, cut_offs(config), metric).scores
+    ks = sorted({*cut_offs(config), *filter(None, [point.k])})
+    scores = pipeline.evaluate(made, ks, metric).scores
     kind, name = scored_under(metric, scores)
     values = scores[kind].values[name]
     about = about_questions(made.inputs)

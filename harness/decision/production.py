@@ -20,20 +20,27 @@ import yaml
 from omegaconf import DictConfig, OmegaConf
 
 from harness import __version__
+from harness.cell.settings import cut_offs
 from harness.cli import compose
 from harness.cli.command import Words, quote
 from harness.decision.baseline import scores_file
 from harness.decision.decide import Decision, Selection
 from harness.errors import StoreError
 from harness.files.atomic import write_json, write_text
+from harness.metrics.operating_point import OperatingPoint
 from harness.records import UNUSED
 from harness.results.cells import SCHEMA, row_digests
 from harness.results.finished import FinishedCell
+from harness.results.scores import Compared, compared
+from harness.verdict.interval import mean_intervals
 
 GROUPS = ("corpus", "golden", "chunker", "model", "index", "retriever", "reranker", "metrics")
 # Written out in full: whoever deploys reads them here.
 _IN_FULL = ("chunker", "model", "index", "retriever", "reranker")
-_PLAIN = ("chunk", "overlap", "context", "k", "tokenizer", "backend", "precision", "cache_dtype")
+_PLAIN = (
+    *("chunk", "overlap", "context", "k", "context_budget"),
+    *("tokenizer", "backend", "precision", "cache_dtype"),
+)
 _HEAD = """\
 # One retrieval configuration, written by `python -m harness.pick`.
 # Run it again:      python -m harness --config-dir {} --config-name {}
@@ -56,17 +63,20 @@ def write_decision(path: Path, decision: Decision) -> Path:
 
 def write(path: Path, decision: Decision, selection: Selection) -> list[Path]:
     """Writes the chosen configuration and its scores into a folder that exists; gives their paths."""
-    numbers = selection.compared
-    cell, recorded = decision.sweep.cell(selection.choice.name), _recorded(decision, selection)
-    settings = _settings(cell.content["config"], cell.params, recorded["primary"], recorded["k"])
+    cell = decision.sweep.cell(selection.choice.name)
+    metric = decision.points[cell.name].recorded
+    numbers = compared(decision.sweep, metric, [cell])
+    recorded = _recorded(decision, selection, numbers)
+    point = decision.points[cell.name].point
+    settings = _settings(cell.content["config"], cell.params, recorded["primary"], point)
     parts = (settings, {"recorded": _rounded(recorded)}, {"provenance": _provenance(decision, cell)})
     head = _HEAD.format(*(shlex.quote(str(part)) for part in (path.absolute().parent, path.stem, path)))
     write_text(path, head + "\n".join(map(_yaml, parts)))
     clusters = (cell.questions[name].astype(str) for name in ("question_id", "cluster"))
     cluster = dict(zip(*clusters, strict=True))
-    values = numbers.outcomes.values[numbers.outcomes.names.index(cell.name)]
+    values = numbers.outcomes.values[0]
     with np.load(cell.folder / "rankings.npz", allow_pickle=False) as arrays:
-        rows = row_digests(arrays, recorded["k"])
+        rows = row_digests(arrays, point)
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(["question_id", "cluster", recorded["primary"], "rows"])
@@ -76,18 +86,20 @@ def write(path: Path, decision: Decision, selection: Selection) -> list[Path]:
     return [path, scores_file(path)]
 
 
-def _recorded(decision: Decision, selection: Selection) -> dict[str, Any]:
-    """The figures of the chosen cell."""
+def _recorded(decision: Decision, selection: Selection, numbers: Compared) -> dict[str, Any]:
+    """The figures of the chosen cell at its operating point."""
     cell = decision.sweep.cell(selection.choice.name)
     standing = next(s for s in selection.verdict.standings if s.name == cell.name)
-    metric = selection.compared.metrics[cell.name]
+    own = decision.points[cell.name]
+    (interval,) = mean_intervals(numbers.outcomes.values, numbers.outcomes.clusters)
     return {
-        "primary": metric,
-        "k": decision.k[cell.name],
-        "score": cell.metric(metric),
-        "interval_95": [standing.mean.lo, standing.mean.hi],
+        "primary": own.recorded,
+        "operating_point": own.point.settings(),
+        "decided_by": own.decides,
+        "score": cell.metric(own.recorded),
+        "interval_95": [interval.lo, interval.hi],
         "verdict": standing.status,
-        "questions": selection.verdict.questions,
+        "questions": len(numbers.question_ids),
         "costs": dict(decision.costs[cell.name]),
         "metrics": dict(cell.content["metrics"]),
         "health": dict(cell.content["health"]),
@@ -110,7 +122,9 @@ def _provenance(decision: Decision, cell: FinishedCell) -> dict[str, Any]:
     }
 
 
-def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str, k: int) -> dict[str, Any]:
+def _settings(
+    config: Mapping[str, Any], params: Mapping[str, str], primary: str, point: OperatingPoint
+) -> dict[str, Any]:
     """The options, the plain settings, and every value that is not the default of its option."""
     options = {group: params[group] for group in GROUPS if params.get(group, UNUSED) != UNUSED}
     plain = {key: config[key] for key in _PLAIN if key in config}
@@ -125,8 +139,11 @@ def _settings(config: Mapping[str, Any], params: Mapping[str, str], primary: str
         ],
         **plain,
         "primary": primary,
-        "primary_k": k,
+        "context_budget": point.context_budget,
     }
+    if point.k is not None:
+        ks = cut_offs(OmegaConf.create({"k": config["k"]}))
+        settings |= {"k": sorted({*ks, point.k}), "primary_k": point.k}
     for group in GROUPS:
         if params.get(group) == UNUSED:
             continue

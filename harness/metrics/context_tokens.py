@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import FloatArray
 
 
 class ContextTokens:
-    """``context_tokens_at_k``: tokens of the first k rows, in the sweep's one tokenizer.
+    """``context_tokens_at_k``, ``context_tokens_at_B_tokens``: tokens that come back.
 
-    Paid as in a budget: a row that lies wholly inside earlier rows is free, what rows share is otherwise paid
-    again. For document rows the tokens of the documents.
+    Counted by the sweep's tokenizer. A row that lies wholly inside earlier rows is free; what rows share is
+    otherwise paid again. For document rows the tokens of the documents.
     """
 
     chunk_independent = True
 
     def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
-        """float64 (questions,) for every k."""
-        depth = inputs.tokens.shape[1]
-        nothing = np.zeros(inputs.questions)
-        return {
-            f"context_tokens_at_{k}": inputs.tokens[:, min(k, depth) - 1].astype(np.float64)
-            if depth
-            else nothing
-            for k in inputs.ks
-        }
+        """float64 (questions,) for every k and budget, and for the k that fits each budget."""
+        at_k = {f"context_tokens_at_{k}": inputs.tokens_at(inputs.reach_at(k)) for k in inputs.fitting_ks}
+        return at_k | {f"context_tokens_at_{b}_tokens": inputs.tokens_within(b) for b in inputs.budgets}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +9,7 @@ from harness.metrics.coverage import Reach
 from harness.metrics.health import nonblank_inside, read_part
 from harness.metrics.intervals import sum_by, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
+from harness.metrics.operating_point import OperatingPoint
 from harness.metrics.relevance import UNRANKED, ranks_of
 from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
@@ -19,7 +18,6 @@ CAUSES = ("not_in_index", "found", "truncated", "split", "partial", "ranked_low"
 
 # ``ranked_low`` looks down to this rank, or to a tenth of the rows where that is less.
 _LOW_RANK = 100
-_PRIMARY = re.compile(r"_at_(\d+)(_tokens)?$")
 
 
 def diagnose(
@@ -71,11 +69,11 @@ def _out_of_reach(inputs: ScoringInputs, chunks: Chunks) -> npt.NDArray[np.bool_
 
 def primary_reach(inputs: ScoringInputs, primary: str) -> Reach:
     """What had been read at the k or budget that the name of ``primary`` ends with."""
-    found = _PRIMARY.search(primary)
-    if found and found[2] and int(found[1]) in inputs.reach_of:
-        return inputs.reach_of[int(found[1])]
-    if found and not found[2]:
-        return inputs.reach_at(int(found[1]))
+    point = OperatingPoint.of(primary)
+    if point and point.context_budget and point.context_budget in inputs.reach_of:
+        return inputs.reach_of[point.context_budget]
+    if point and point.k is not None:
+        return inputs.reach_at(point.k)
     return inputs.reach_at(5 if 5 in inputs.ks else max(inputs.ks, default=5))
 
 

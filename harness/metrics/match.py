@@ -13,7 +13,7 @@ from harness.metrics.characters import count_characters
 from harness.metrics.coverage import Coverage, Reach, coverage_of_documents, coverage_of_spans
 from harness.metrics.intervals import meeting
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.reading import reach_of_budget, tokens_read
+from harness.metrics.reading import cut_at, reach_of_budget, tokens_read
 from harness.metrics.relevance import (
     UNRANKED,
     EvidenceColumns,
@@ -35,6 +35,7 @@ class Rules(NamedTuple):
     """The settings that say what counts: see ``Suite``."""
 
     budgets: tuple[int, ...]
+    cuts_last_row: bool
     min_overlap: float
     complete_at: float
 
@@ -140,8 +141,10 @@ def scoring_inputs(
     else:
         coverage = coverage_of_spans(labels, overlap, ranks)
         tokens = tokens_read(chunks, ranking.rows)
+        nothing = np.full(len(tokens), -1, dtype=np.int64)
         for budget in rules.budgets:
-            reach_of[budget] = reach_of_budget(budget, tokens, ranking.rows, chunks, maps, nonblank)
+            cut = cut_at(budget, tokens, ranking.rows, chunks, maps) if rules.cuts_last_row else nothing
+            reach_of[budget] = reach_of_budget(budget, tokens, ranking.rows, cut, chunks, nonblank)
         characters = count_characters(chunks, labels, ranking, ks)
     relevant, of = matches.relevant(ranks), matches.is_relevant
     return ScoringInputs(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from harness.metrics.coverage import Reach
 from harness.metrics.intervals import expand
 from harness.metrics.nonblank import NonblankOffsets
-from harness.records import Chunks, IntArray
+from harness.records import Chunks, IntArray, Ranking
 from harness.text.tokens import TokenMap
 
 # So many table cells at a time: the work stays inside a few tens of megabytes.
@@ -35,35 +35,72 @@ def reach_of_k(questions: int, k: int) -> Reach:
     return Reach(np.full(questions, k, dtype=np.int64), nothing, nothing)
 
 
-def reach_of_budget(
-    budget: int,
-    tokens: IntArray,
-    rows: IntArray,
-    chunks: Chunks,
-    maps: Sequence[TokenMap],
-    nonblank: NonblankOffsets,
-) -> Reach:
-    """Exactly ``budget`` tokens: rows in full while they fit, then the start of the row that does not.
+def fills(chunks: Chunks, ranking: Ranking, budget: int) -> bool:
+    """True when a ranking of returned chunks fills ``budget`` for every question, or holds all rows."""
+    if ranking.depth >= len(chunks):
+        return True
+    if not ranking.depth:
+        return False
+    exhausted = ranking.rows[:, -1] < 0
+    return bool((tokens_read(chunks, ranking.rows[~exhausted])[:, -1] >= budget).all())
 
-    ``tokens`` is what ``tokens_read`` gave for ``rows``; ``maps[d]`` says where the tokens of document ``d``
-    start.
+
+def rows_within(budget: int, tokens: IntArray) -> IntArray:
+    """int64 (questions,): so many rows fit into ``budget`` in full; ``tokens`` as from ``tokens_read``."""
+    counts: IntArray = np.count_nonzero(tokens <= budget, axis=1).astype(np.int64)
+    return counts
+
+
+def cut_at(
+    budget: int, tokens: IntArray, rows: IntArray, chunks: Chunks, maps: Sequence[TokenMap]
+) -> IntArray:
+    """int64 (questions,): where the first row that does not fit into ``budget`` is cut; -1 where none is.
+
+    A character offset in the row's document. ``tokens`` is what ``tokens_read`` gave for ``rows``;
+    ``maps[d]`` says where the tokens of document ``d`` start.
     """
     questions, depth = rows.shape
-    whole = np.count_nonzero(tokens <= budget, axis=1).astype(np.int64)
-    before = np.zeros(questions, dtype=np.int64)
-    asked = np.arange(questions)
-    some = whole > 0
-    before[some] = tokens[asked[some], whole[some] - 1]
+    whole, asked = rows_within(budget, tokens), np.arange(questions)
+    before = np.where(whole > 0, tokens[asked, whole - 1] if depth else 0, 0)
     cut = np.full(questions, -1, dtype=np.int64)
     partly = asked[(whole < depth) & (before < budget)]
-    row = rows[partly, whole[partly]]
-    doc, start = chunks.doc[row], chunks.start[row]
-    left = (budget - before)[partly]
-    offsets = [maps[d].cut(s, n) for d, s, n in zip(doc.tolist(), start.tolist(), left.tolist(), strict=True)]
+    row, left = rows[partly, whole[partly]], (budget - before)[partly]
+    pieces = zip(chunks.doc[row].tolist(), chunks.start[row].tolist(), left.tolist(), strict=True)
+    offsets = [maps[doc].cut(start, count) for doc, start, count in pieces]
     cut[partly] = np.minimum(np.array(offsets, dtype=np.int64), chunks.end[row])
-    cut_nonblank = np.full(questions, -1, dtype=np.int64)
+    return cut
+
+
+def within_budget(
+    budget: int, ranking: Ranking, chunks: Chunks, maps: Sequence[TokenMap], *, cuts_last_row: bool
+) -> IntArray:
+    """int64 (questions, depth): where each row of a ranking ends, -1 if it is not within ``budget``.
+
+    A row that lies wholly inside earlier rows does not come back.
+    """
+    rows, tokens = ranking.rows, tokens_read(chunks, ranking.rows)
+    whole = rows_within(budget, tokens)
+    is_back = (np.arange(ranking.depth) < whole[:, None]) & (np.diff(tokens, axis=1, prepend=0) > 0)
+    ends = np.where(is_back, np.append(chunks.end, -1)[rows], -1)
+    if cuts_last_row:
+        cut = cut_at(budget, tokens, rows, chunks, maps)
+        partly = np.nonzero(cut >= 0)[0]
+        ends[partly, whole[partly]] = cut[partly]
+    return ends
+
+
+def reach_of_budget(
+    budget: int, tokens: IntArray, rows: IntArray, cut: IntArray, chunks: Chunks, nonblank: NonblankOffsets
+) -> Reach:
+    """``budget`` tokens: rows in full while they fit, then the next row up to ``cut`` (-1: not at all)."""
+    whole = rows_within(budget, tokens)
+    cut_nonblank = np.full(len(rows), -1, dtype=np.int64)
+    partly = np.nonzero(cut >= 0)[0]
+    row = rows[partly, whole[partly]]
+    doc = chunks.doc[row]
     before_cut = nonblank.before(doc, cut[partly])
-    cut_nonblank[partly] = np.where(before_cut > nonblank.before(doc, start), before_cut, -1)
+    is_read = before_cut > nonblank.before(doc, chunks.start[row])
+    cut_nonblank[partly] = np.where(is_read, before_cut, -1)
     return Reach(whole, cut, cut_nonblank)
 
 

@@ -17,8 +17,8 @@ class Recall:
     chunk_independent = True
 
     def score(self, inputs: ScoringInputs) -> dict[str, FloatArray]:
-        """float64 (questions,) for every k and budget."""
-        at_k = {f"recall_at_{k}": inputs.mean_over_evidence(inputs.covered_at(k)) for k in inputs.ks}
+        """float64 (questions,) for every k and budget, and for the k that fits each budget."""
+        at_k = {f"recall_at_{k}": inputs.mean_over_evidence(inputs.covered_at(k)) for k in inputs.fitting_ks}
         return at_k | {
             f"recall_at_{b}_tokens": inputs.mean_over_evidence(inputs.covered_within(b))
             for b in inputs.budgets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,27 @@ class ScoringInputs:
     def budgets(self) -> tuple[int, ...]:
         """The budgets asked for, in tokens; none for documents."""
         return tuple(self.reach_of)
+
+    @cached_property
+    def fitting_ks(self) -> tuple[int, ...]:
+        """``ks``, and for each budget the largest k whose rows have at most so many tokens on average.
+
+        At least 1. Ascending, each once.
+        """
+        means = self.tokens.mean(axis=0) if self.tokens.size else np.zeros(0)
+        fitted = {max(1, int(np.count_nonzero(means <= budget))) for budget in self.budgets if len(means)}
+        return tuple(sorted({*self.ks, *fitted}))
+
+    def tokens_at(self, reach: Reach) -> FloatArray:
+        """float64 (questions,): tokens of the rows that ``reach`` reads in full."""
+        before = np.concatenate((np.zeros((self.questions, 1), np.int64), self.tokens), axis=1)
+        last = np.minimum(reach.whole, self.tokens.shape[1])
+        return before[np.arange(self.questions), last].astype(np.float64)
+
+    def tokens_within(self, budget: int) -> FloatArray:
+        """float64 (questions,): tokens that come back within ``budget``."""
+        reach = self.reach_of[budget]
+        return np.where(reach.cut >= 0, float(budget), self.tokens_at(reach))
 
     @property
     def questions(self) -> int:

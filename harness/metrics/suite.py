@@ -10,7 +10,7 @@ from harness.errors import SettingError, number, share, whole
 from harness.metrics import Measure, Scores
 from harness.metrics.diagnosis import diagnose
 from harness.metrics.match import Matches, Rules, match, scoring_inputs
-from harness.metrics.reading import tokens_read
+from harness.metrics.reading import fills
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
 from harness.text.tokens import TokenMap
 
@@ -24,7 +24,9 @@ class Suite:
     ``measures``: name to measure, in the order in which the metrics are shown. ``budgets``: tokens of
     context, ascending. ``min_overlap``: a row is relevant when it and an evidence share this much of the
     shorter, above 0 at any rate; at most 0.5, or an evidence cut in two might keep no relevant chunk.
-    ``complete_at``: the share, in (0, 1], from which an evidence counts as covered. Raises ``SettingError``.
+    ``complete_at``: the share, in (0, 1], from which an evidence counts as covered. ``last_row``: the row
+    that exceeds a budget is ``cut``, or ``leave_out``: left out. ``context_budget``: one more budget. Raises
+    ``SettingError``.
     """
 
     def __init__(
@@ -33,14 +35,22 @@ class Suite:
         budgets: Sequence[int] = (500, 1000, 2000, 4000),
         min_overlap: float = 0.5,
         complete_at: float = 0.9,
+        last_row: str = "cut",
+        context_budget: int | None = None,
     ) -> None:
+        own = [] if context_budget is None else [whole(context_budget, "context_budget", 1, of="tokens")]
         _check(budgets, min_overlap, complete_at)
+        if last_row not in {"cut", "leave_out"}:
+            raise SettingError(
+                f"metrics.last_row is {last_row}; it must be cut or leave_out.", key="metrics.last_row"
+            )
         if not measures:
             raise SettingError(
                 "metrics.measures is empty; name at least one measure.", key="metrics.measures"
             )
         self._measures = dict(measures)
-        self._rules = Rules(tuple(budgets), float(min_overlap), float(complete_at))
+        all_budgets = tuple(sorted({*budgets, *own}))
+        self._rules = Rules(all_budgets, last_row == "cut", float(min_overlap), float(complete_at))
 
     def depth(self, ks: Sequence[int], rows: int) -> int:
         """How deep a ranking must go at least: 100, the largest k, and never more than ``rows``."""
@@ -48,14 +58,7 @@ class Suite:
 
     def is_deep_enough(self, chunks: Chunks, ranking: Ranking) -> bool:
         """True when a ranking of chunks fills the largest budget for every question, or holds all rows."""
-        chunks = chunks.returned
-        if ranking.depth >= len(chunks) or not self._rules.budgets:
-            return True
-        if not ranking.depth:
-            return False
-        exhausted = ranking.rows[:, -1] < 0
-        full = tokens_read(chunks, ranking.rows[~exhausted])[:, -1] >= max(self._rules.budgets)
-        return bool(full.all())
+        return not self._rules.budgets or fills(chunks.returned, ranking, max(self._rules.budgets))
 
     def match(self, kind: Kind, questions: Sequence[Question], chunks: Chunks) -> Matches:
         """Which rows are relevant; see ``harness.metrics.Metrics``."""

@@ -18,10 +18,12 @@ import numpy as np
 
 from harness.cell.build import Inputs
 from harness.metrics import Scores
+from harness.metrics.operating_point import OperatingPoint
+from harness.metrics.reading import rows_within, tokens_read
 from harness.records import Chunks, Kind, Question, Ranking
 from harness.text.words import overlap
 
-SCHEMA = 4
+SCHEMA = 5
 # Questions about one text are correlated: one cluster. A longer text has a cluster for each block of this
 # many tokens.
 BLOCK_TOKENS = 2000
@@ -46,7 +48,7 @@ def ranking_arrays(
     """Rankings as arrays ``<kind>_question_ids``, ``_doc``, ``_start``, ``_end``, ``_score`` and ``doc_ids``.
 
     Arrays are (questions, depth); ``doc`` indexes ``doc_ids`` and is -1 where fewer rows were returned. A
-    whole document runs from 0 to its length.
+    whole document runs from 0 to its length. ``span_tokens``: tokens read down to each row.
     """
     lengths = np.array([len(document.text) for document in chunks.documents])
     arrays: dict[str, Any] = {"doc_ids": np.array([document.doc_id for document in chunks.documents])}
@@ -63,6 +65,8 @@ def ranking_arrays(
             f"{kind}_end": np.where(none, -1, end),
             f"{kind}_score": ranking.scores,
         }
+    if "span" in rankings:
+        arrays["span_tokens"] = tokens_read(chunks, rankings["span"].rows)
     return arrays
 
 
@@ -74,16 +78,23 @@ def write_rankings(
         np.savez_compressed(file, **ranking_arrays(questions, rankings, chunks))
 
 
-def row_digests(arrays: Mapping[str, Any], k: int) -> dict[str, str]:
-    """Question id to a digest, 16 hex digits, of its first ``k`` rows: document ids and offsets, in order."""
+def row_digests(arrays: Mapping[str, Any], point: OperatingPoint) -> dict[str, str]:
+    """Question id to a digest, 16 hex digits, of the rows that come back: document ids and offsets, in order.
+
+    Within a budget, the row that is cut is one of them. Whole documents have no budget: all rows count.
+    """
     digests = {}
     for kind in get_args(Kind):
         if f"{kind}_doc" not in arrays:
             continue
-        doc, start, end = (arrays[f"{kind}_{name}"][:, :k] for name in ("doc", "start", "end"))
+        doc, start, end = (arrays[f"{kind}_{name}"] for name in ("doc", "start", "end"))
         names = np.append(arrays["doc_ids"], "")[doc]
-        for question_id, *rows in zip(arrays[f"{kind}_question_ids"], names, start, end, strict=True):
-            content = json.dumps([row.tolist() for row in rows])
+        counts = np.full(len(doc), doc.shape[1] if point.k is None else point.k)
+        if kind == "span" and point.context_budget is not None:
+            counts = rows_within(point.context_budget, arrays["span_tokens"]) + 1
+        lists = zip(arrays[f"{kind}_question_ids"], counts, names, start, end, strict=True)
+        for question_id, count, *rows in lists:
+            content = json.dumps([row[:count].tolist() for row in rows])
             digests[str(question_id)] = hashlib.sha256(content.encode()).hexdigest()[:16]
     return digests
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -14,8 +13,6 @@ from harness.errors import SettingError, StoreError
 from harness.records import Kind
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.verdict import Outcomes
-
-_AT_ROWS = re.compile(r"(.+_at_)\d+")
 
 
 class Compared(NamedTuple):
@@ -30,16 +27,16 @@ def compared(
     sweep: FinishedSweep,
     metric: str,
     cells: Sequence[FinishedCell] | None = None,
-    ks: Mapping[str, int] | None = None,
+    own: Mapping[str, str] | None = None,
 ) -> Compared:
     """The metric of every question in ``cells`` (default: all of the sweep's).
 
-    ``ks``: cell name to the k that replaces the one in the metric's name, where a context budget gives each
-    cell its own. Questions without the metric (another kind) are left out. Raises ``SettingError`` for a
-    metric that is missing, or that can't be compared between these cells.
+    ``own``: cell name to the metric that stands in the place of ``metric``, where each cell has a k of its
+    own. Questions without the metric (another kind) are left out. Raises ``SettingError`` for a metric that
+    is missing, or that can't be compared between these cells.
     """
     chosen = list(sweep.cells if cells is None else cells)
-    metrics = {cell.name: _at(metric, None if ks is None else ks.get(cell.name)) for cell in chosen}
+    metrics = {cell.name: metric if own is None else own[cell.name] for cell in chosen}
     columns = [_column(cell, metrics[cell.name]) for cell in chosen]
     values = np.stack(columns)
     defined = ~np.isnan(values)
@@ -110,11 +107,6 @@ def scored_under(metric: str, kinds: Collection[Kind]) -> tuple[Kind, str]:
     return ("span" if "span" in kinds else "document"), metric
 
 
-def _at(metric: str, k: int | None) -> str:
-    found = _AT_ROWS.fullmatch(metric)
-    return metric if k is None or found is None else f"{found[1]}{k}"
-
-
 def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     kinds = cell.questions["kind"].astype(str)
     kind, name = scored_under(metric, cast(set[Kind], set(kinds)))
@@ -129,7 +121,7 @@ def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.d
 
 
 def _refuse_row_metric(cells: Sequence[FinishedCell], metric: str) -> None:
-    plain = _at(metric.removeprefix("document_"), None)
+    plain = metric.removeprefix("document_")
     independent = cells[0].content["chunk_independent"]
     if plain not in independent and rechunks(cells):
         raise SettingError(

@@ -21,13 +21,12 @@ from harness.cli.compose import Composed
 from harness.cli.hydra_errors import closest
 from harness.cli.values import check_plain_settings
 from harness.errors import HarnessError, SettingError
+from harness.metrics.operating_point import OperatingPoint, nearest_budget
 from harness.records import Kind
 from harness.sweep.environment import check_writable
 from harness.sweep.grid import grid, unfolded
 from harness.sweep.naming import cell_name, params
 
-# The default budget of the verdict, in tokens.
-BUDGET_TOKENS = 2000
 RECHUNKING_KEYS = ("chunk", "chunker", "overlap")
 
 
@@ -181,10 +180,9 @@ def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bo
             close = closest(str(config.primary), names)
             raise SettingError(f"primary={config.primary}: unknown metric.{close}", key="primary")
         return str(config.primary)
-    if rechunked and "span" in kinds:
-        budgets = [
-            int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name
-        ]
-        if budgets:
-            return f"recall_at_{min(budgets, key=lambda tokens: abs(tokens - BUDGET_TOKENS))}_tokens"
+    points = [OperatingPoint.of(name) for name in names if name.startswith("recall_at_")]
+    budgets = [point.context_budget for point in points if point and point.context_budget]
+    if budgets and "span" in kinds and (rechunked or config.context_budget):
+        budget = config.context_budget or nearest_budget(budgets)
+        return OperatingPoint(context_budget=budget).at("recall_at_1")
     return f"recall_at_{k}"

@@ -15,6 +15,7 @@ from harness.view.formats import (
     limits,
     point_limits,
     points,
+    returned,
     short,
 )
 from harness.view.table import Head, TextTable
@@ -62,14 +63,14 @@ def table(decision: Decision) -> list[str]:
     ]
     if decision.baseline:
         heads.append(Head(f"to {decision.baseline.name}", optional=True))
-    heads += [Head("verdict", left=True, wraps=True), *map(Head, (*_COSTS.values(), "k"))]
+    heads += [Head("verdict", left=True, wraps=True), *map(Head, (*_COSTS.values(), "returned"))]
     rows = []
     for name in [*standings, *outside]:
         score, interval, verdict = _scores(decision, name, standings.get(name))
         against = [_to_baseline(decision, name)] if decision.baseline else []
         costs = [figure(key, decision.costs[name][key], "?") for key in _COSTS]
-        mark = "→" if name == taken else ""
-        rows.append([mark, name, score, interval, *against, verdict, *costs, str(decision.k[name])])
+        mark, back = "→" if name == taken else "", returned(decision.points[name].point)
+        rows.append([mark, name, score, interval, *against, verdict, *costs, back])
     return TextTable(heads, rows, name=1).lines()
 
 
@@ -93,7 +94,7 @@ def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[s
     if standing is None:
         cell = decision.sweep.cell(name)
         over = ", ".join(f"{key} too high" for key in decision.misses.of_cell[name])
-        return f"{cell.metric(decision.metric):.3f}", "", over
+        return f"{cell.metric(decision.points[name].decides):.3f}", "", over
     return f"{standing.mean.value:.3f}", limits(standing.mean).replace(" to ", "–"), standing.status
 
 

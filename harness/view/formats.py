@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.golden import EqualTexts
+from harness.metrics.operating_point import OperatingPoint
 from harness.verdict import Interval
 
 # So many names are written out; of more, the first ones and how many there are besides.
@@ -27,6 +28,7 @@ _MEANINGS = {
     r"truncated_evidence": "share of the evidence beyond the model's maximum sequence length",
     r"mrr": "mean of 1 / rank of the first relevant row",
     r"context_tokens_at_\d+": "mean tokens of context in the first {n} rows",
+    r"context_tokens_at_\d+_tokens": "mean tokens that come back within {n} tokens",
     r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
     r"precision_at_\d+": "relevant rows among the first {n}, divided by {n}",
 }
@@ -35,6 +37,13 @@ _MEANINGS = {
 def short(metric: str) -> str:
     """A metric's name as a heading: ``recall_at_2000_tokens`` is ``recall@2000t``."""
     return re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
+
+
+def returned(point: OperatingPoint) -> str:
+    """What comes back of a ranking: ``5 rows``, ``2,000 tokens``."""
+    if point.context_budget is None:
+        return counted(point.k or 0, "row")
+    return counted(point.context_budget, "token")
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from harness.cli.say import wrapped
 from harness.decision.gate import Gated, LostQuestion
+from harness.metrics.operating_point import OperatingPoint
 from harness.verdict.change import Change
-from harness.view.formats import cell_text, counted, point_limits, points, short
+from harness.view.formats import cell_text, counted, point_limits, points, returned, short
 from harness.view.recorded import SHOWN, TOO_FEW
 
 
@@ -23,11 +24,12 @@ def gate_sentences(gated: Gated, recorded: Mapping[str, Any], margin: float, *, 
     change, difference = gated.change, gated.change.difference
     between = point_limits(difference)
     now = recorded["score"] + difference.value
-    name, k = short(recorded["primary"]), recorded["k"]
+    name, point = short(recorded["primary"]), OperatingPoint(**recorded["operating_point"])
     said = []
     if change.outcome == "unchanged":
         said.append(
-            f"Passed, unchanged: all {counted(gated.questions, 'question')} return the same {k} rows, "
+            f"Passed, unchanged: all {counted(gated.questions, 'question')} return the same "
+            f"{'rows within ' if point.k is None else ''}{returned(point)}, "
             f"and {name} is the same."
         )
     else:

@@ -6,7 +6,7 @@ import math
 
 from harness.decision.holdout import Confirmation
 from harness.decision.rank_agreement import Parity
-from harness.view.formats import counted, in_brackets, limits, point_limits, points, short
+from harness.view.formats import counted, in_brackets, limits, point_limits, points, returned, short
 from harness.view.table import Head, TextTable
 
 # Questions that lost or differ most, in tables and files.
@@ -28,7 +28,8 @@ def confirmed(found: Confirmation) -> str:
 def parity_sentences(found: Parity, *, in_parity: bool, min_equal: float, margin: float) -> list[str]:
     """The outcome of ``verify`` first, then what it rests on."""
     same, total = sum(alike.in_order for alike in found.alike.values()), len(found.alike)
-    rows = f"get the same {counted(found.k, 'row')} in the same order"
+    within = "rows within " if found.point.k is None else ""
+    rows = f"get the same {within}{returned(found.point)} in the same order"
     head = "In parity" if in_parity else "Not in parity"
     said = [
         f"{head}: {same:,} of {counted(total, 'question')} ({same / total:.1%}) {rows}.",

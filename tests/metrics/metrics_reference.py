@@ -112,6 +112,16 @@ def _place(rng: Random, documents: list[Document], kind: str) -> Evidence:
     return Evidence(document.doc_id, start, end)
 
 
+def fitting_ks(case: Case) -> list[int]:
+    """The ks asked for, and for each budget the largest k whose rows cost at most so much on average."""
+    costs = [Reference(case, i).costs() for i in range(len(case.questions))]
+    found = set(case.ks)
+    for budget in case.budgets:
+        fit = [k for k in range(1, case.depth + 1) if sum(sum(c[:k]) for c in costs) <= budget * len(costs)]
+        found.add(max(fit, default=1))
+    return sorted(found)
+
+
 class Reference:
     """The metrics of one question of a case, by definition."""
 
@@ -270,15 +280,17 @@ class Reference:
 
     def span_metrics(self) -> dict[str, float]:
         case, values = self.case, {}
-        for k in case.ks:
+        for k in fitting_ks(case):
             values[f"recall_at_{k}"] = self.recall(self.top(k))
             values[f"complete_at_{k}"] = self.complete(self.top(k))
+            values[f"context_tokens_at_{k}"] = float(sum(self.costs()[:k]))
+        for k in case.ks:
             values[f"coverage_dcg_at_{k}"] = sum(
                 (self.recall(self.top(i)) - self.recall(self.top(i - 1))) / math.log2(i + 1)
                 for i in range(1, min(k, len(self.rows)) + 1)
             )
-            values[f"context_tokens_at_{k}"] = float(sum(self.costs()[:k]))
         for budget in case.budgets:
+            values[f"context_tokens_at_{budget}_tokens"] = float(min(sum(self.costs()), budget))
             values[f"recall_at_{budget}_tokens"] = self.recall(self.within(budget))
             values[f"complete_at_{budget}_tokens"] = self.complete(self.within(budget))
         return values | self.character_metrics()

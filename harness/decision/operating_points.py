@@ -1,0 +1,95 @@
+"""The operating point of each cell: how much of its ranking is judged, priced and shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+from harness.errors import SettingError
+from harness.metrics.operating_point import OperatingPoint, nearest_budget
+from harness.results.finished import FinishedCell, FinishedSweep
+
+Deploy: TypeAlias = Literal["k", "budget"]
+_OVER_BUDGETS = "recall_over_budgets"
+
+
+class Operating(NamedTuple):
+    """A cell's operating point.
+
+    ``decides``: the metric that decides. ``recorded``: its quality at the point, which is ``decides`` unless
+    that is a mean over several budgets. ``tokens``: the metric of the tokens that come back.
+    """
+
+    point: OperatingPoint
+    decides: str
+    recorded: str
+    tokens: str
+
+
+def operating_points(
+    sweep: FinishedSweep, metric: str, deploy: Deploy | None = None, most_tokens: float | None = None
+) -> dict[str, Operating]:
+    """The operating point of each cell of ``sweep``, by name.
+
+    A ``metric`` at a budget ships the budget, another one rows: those of its k, or the sweep's. With
+    ``deploy`` "k" each cell gets the largest measured k whose rows fit into the budget on average.
+    ``most_tokens``: the most tokens that may come back; the largest measured budget, or k, within them is
+    taken, and the smallest where none is. Raises ``SettingError`` for ``deploy`` "budget" with a metric of
+    rows.
+    """
+    budgets = [p.context_budget for p in _measured(sweep.cells[0]) if p.context_budget is not None]
+    if metric == _OVER_BUDGETS:
+        point = OperatingPoint(context_budget=nearest_budget(budgets))
+    else:
+        point = OperatingPoint.of(metric) or OperatingPoint(k=sweep.k)
+    if point.context_budget is None and deploy == "budget":
+        raise SettingError(
+            f"pick.deploy=budget needs a metric at a budget, and {metric} counts rows. Give, for instance, "
+            f"metric={OperatingPoint(context_budget=nearest_budget(budgets or [2000])).at('recall_at_1')}.",
+            key="pick.deploy",
+        )
+    most = min((m for m in (point.context_budget, most_tokens) if m is not None), default=None)
+    if point.context_budget is not None and deploy != "k":
+        budget = max((b for b in budgets if most is None or b <= most), default=min(budgets))
+        found = _operating(metric, OperatingPoint(context_budget=budget))
+        return {cell.name: found for cell in sweep.cells}
+    # A mean over budgets has no value at k: recall at the budget's k stands for it.
+    counted = point.at("recall_at_1") if metric == _OVER_BUDGETS else metric
+    return {
+        cell.name: _operating(counted, point if most is None else _fitting(cell, counted, most, sweep.k))
+        for cell in sweep.cells
+    }
+
+
+def other_budget(metric: str, used: Operating, most_tokens: float | None) -> str | None:
+    """That ``most_tokens`` was not measured as a budget, where ``used`` has another one instead; or None."""
+    budget, own = used.point.context_budget, OperatingPoint.of(metric)
+    if most_tokens is None or budget is None or own is None or budget == most_tokens:
+        return None
+    if own.context_budget is not None and own.context_budget <= most_tokens:
+        return None
+    return (
+        f"The sweep did not measure a budget of {most_tokens:g} tokens; the nearest that it can ship is "
+        f"{budget:,}. Sweep with context_budget={most_tokens:g} to decide there."
+    )
+
+
+def _operating(metric: str, point: OperatingPoint) -> Operating:
+    recorded = point.at("recall_at_1" if metric == _OVER_BUDGETS else metric)
+    kind = "document_" if metric.startswith("document_") else ""
+    decides = metric if metric == _OVER_BUDGETS else recorded
+    return Operating(point, decides, recorded, kind + point.at("context_tokens_at_1"))
+
+
+def _fitting(cell: FinishedCell, metric: str, most: float, k: int) -> OperatingPoint:
+    """The largest k at which the metric was measured whose rows have at most so many tokens on average."""
+    metrics: Mapping[str, float] = cell.content["metrics"]
+    points = [p for p in _measured(cell) if p.k is not None and p.at(metric) in metrics]
+    within = [p for p in points if metrics.get(_operating(metric, p).tokens, 0.0) <= most]
+    return max(within, default=min(points, default=OperatingPoint(k=k)))
+
+
+def _measured(cell: FinishedCell) -> set[OperatingPoint]:
+    """The numbers of rows and the budgets at which ``cell`` was measured."""
+    named = (OperatingPoint.of(name) for name in cell.content["metrics"])
+    return {point for point in named if point is not None}
