@@ -63,14 +63,17 @@ def table(decision: Decision) -> list[str]:
     ]
     if decision.baseline:
         heads.append(Head(f"to {decision.baseline.name}", optional=True))
-    heads += [Head("verdict", left=True, wraps=True), *map(Head, (*_COSTS.values(), "returned"))]
+    heads += [Head("verdict", left=True, wraps=True), *map(Head, _COSTS.values())]
+    has_k = any(own.point.k is not None for own in decision.points.values())
+    heads += [Head("k")] if has_k else []
     rows = []
     for name in [*standings, *outside]:
         score, interval, verdict = _scores(decision, name, standings.get(name))
         against = [_to_baseline(decision, name)] if decision.baseline else []
         costs = [figure(key, decision.costs[name][key], "?") for key in _COSTS]
-        mark, back = "→" if name == taken else "", returned(decision.points[name].point)
-        rows.append([mark, name, score, interval, *against, verdict, *costs, back])
+        mark = "→" if name == taken else ""
+        costs += [str(decision.points[name].point.k)] if has_k else []
+        rows.append([mark, name, score, interval, *against, verdict, *costs])
     return TextTable(heads, rows, name=1).lines()
 
 
@@ -83,6 +86,7 @@ def reasons(decision: Decision) -> list[str]:
     return [
         said.headline,
         _why(decision, found),
+        _ships(decision, found.choice.name),
         *_today(decision, found),
         *_costs_less(decision, found),
         *said.caveats,
@@ -148,6 +152,17 @@ def _why(decision: Decision, found: Selection) -> str:
     }
     best = f"it is the best observed, and nothing cheaper is shown to be {_not_worse(found)}"
     return f"{take}: {reasons.get(choice.reason, best)}."
+
+
+def _ships(decision: Decision, name: str) -> str:
+    """What comes back in production, which is what was judged."""
+    own, tokens = decision.points[name], decision.costs[name]["context_tokens"]
+    judged = (
+        f"{short(own.recorded)} is its score there" if own.recorded != own.decides else "as it was judged"
+    )
+    if own.point.k is None:
+        return f"It returns rows up to {returned(own.point)} a question, {judged}."
+    return f"It returns {returned(own.point)} a question, {tokens:,.0f} tokens on average, {judged}."
 
 
 def _costs_less(decision: Decision, found: Selection) -> list[str]:

@@ -122,7 +122,9 @@ def test_what_is_the_same_by_hand():
     # q0: the same. q1: the two rows in the other order, one document. q2: one of two rows, one document changed. q3: nothing came back live.
     recorded = result([[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]], [1, 1, 1, 1])
     live = result([[0, 1, 7], [1, 0, 2], [0, 4, 5], [-1, -1, -1]], [1, 1, 0.5, 0])
-    found = parity(recorded, live, "recall_at_2", OperatingPoint(k=2), {f"q{i}": f"c{i}" for i in range(4)}, 0.03)
+    found = parity(
+        recorded, live, "recall_at_2", OperatingPoint(k=2), {f"q{i}": f"c{i}" for i in range(4)}, 0.03
+    )
 
     assert [found.share(name) for name in ("in_order", "as_sets", "documents")] == [0.25, 0.5, 0.5]
     assert found.share("shared") == (1 + 1 + 0.5 + 0) / 4
