@@ -11,6 +11,7 @@ from harness.metrics.coverage import Reach
 from harness.metrics.health import nonblank_inside, read_part
 from harness.metrics.intervals import sum_by, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
+from harness.metrics.recall import main_budget
 from harness.metrics.relevance import UNRANKED, ranks_of
 from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
@@ -27,8 +28,8 @@ def diagnose(
 ) -> tuple[str, ...]:
     """One of ``CAUSES`` for each question, at the k or budget of the metric ``primary``.
 
-    A metric without a k (or with a budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is
-    not asked for.
+    A mean over budgets is diagnosed at the budget nearest to 2,000 tokens. A metric without a k (or with a
+    budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is not asked for.
 
     - ``not_in_index``: all chunks together do not hold some evidence, so no ranking could have helped. Where
       not all chunks are known, only evidence in documents that are not there.
@@ -70,8 +71,10 @@ def _out_of_reach(inputs: ScoringInputs, chunks: Chunks) -> npt.NDArray[np.bool_
 
 
 def primary_reach(inputs: ScoringInputs, primary: str) -> Reach:
-    """What had been read at the k or budget that the name of ``primary`` ends with."""
+    """What had been read at the k or budget of ``primary``; see ``diagnose``."""
     found = _PRIMARY.search(primary)
+    if primary.endswith("_over_budgets") and inputs.budgets:
+        return inputs.reach_of[main_budget(inputs.budgets)]
     if found and found[2] and int(found[1]) in inputs.reach_of:
         return inputs.reach_of[int(found[1])]
     if found and not found[2]:

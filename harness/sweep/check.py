@@ -5,6 +5,7 @@ Mistakes are looked for in the order in which they are cheap to find.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,13 +22,13 @@ from harness.cli.compose import Composed
 from harness.cli.hydra_errors import closest
 from harness.cli.values import check_plain_settings
 from harness.errors import HarnessError, SettingError
+from harness.metrics.recall import main_budget
 from harness.records import Kind
 from harness.sweep.environment import check_writable
 from harness.sweep.grid import grid, unfolded
 from harness.sweep.naming import cell_name, params
 
-# The default budget of the verdict, in tokens.
-BUDGET_TOKENS = 2000
+_AT_BUDGET = re.compile(r"recall_at_(\d+)_tokens")
 RECHUNKING_KEYS = ("chunk", "chunker", "overlap")
 
 
@@ -176,15 +177,17 @@ def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bo
     """
     metrics = new(config, "metrics")
     names = pipeline.metric_names(metrics, cut_offs(config), kinds)
+    budgets = [int(found[1]) for name in names if (found := _AT_BUDGET.fullmatch(name))]
     if config.primary != "auto":
         if config.primary not in names:
+            if str(config.primary).endswith(("_tokens", "_over_budgets")) and not budgets:
+                raise SettingError(
+                    f"primary={config.primary} needs metrics.budgets and questions whose evidence is a span.",
+                    key="primary",
+                )
             close = closest(str(config.primary), names)
             raise SettingError(f"primary={config.primary}: unknown metric.{close}", key="primary")
         return str(config.primary)
-    if rechunked and "span" in kinds:
-        budgets = [
-            int(name.split("_")[2]) for name in names if name.startswith("recall_at_") and "tokens" in name
-        ]
-        if budgets:
-            return f"recall_at_{min(budgets, key=lambda tokens: abs(tokens - BUDGET_TOKENS))}_tokens"
+    if rechunked and budgets:
+        return f"recall_at_{main_budget(budgets)}_tokens"
     return f"recall_at_{k}"
