@@ -166,6 +166,7 @@ MISTAKES = [
     (["model=minlm"], r"unknown option 'model=minlm'\. Did you mean minilm"),
     (["model=minilm,wordllama"], r"model has 2 values .* Add -m"),
     (["minilm"], r"'minilm' is not of the form key=value"),
+    (["primary=recall_over_budgets", "metrics.budgets=[]"], r"needs metrics\.budgets and questions whose"),
     (["primary=recal_at_5"], r"primary=recal_at_5: unknown metric\. Did you mean recall_at_5"),
     (["primary_k=4"], r"primary_k is 4; it must be one of k"),
     (["corpus.path=/nowhere/at all"], r"/nowhere/at all"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.decision.baseline import baseline as baseline_of
 from harness.decision.baseline import differences
+from harness.decision.budget_order import BudgetOrder, budget_order
 from harness.errors import InputError, SettingError
 from harness.records import UNUSED
 from harness.results.finished import FinishedCell, FinishedSweep
@@ -57,7 +58,8 @@ class Findings:
     """What a sweep shows.
 
     ``metric``: what was judged. ``verdict``: None where nothing could be judged; ``reason`` says why.
-    ``helped``: cause of the best cell's missed questions to what helped. ``baseline``: the name of what runs
+    ``budgets``: the best cell at each budget, where the metric has one. ``helped``: cause of the best cell's
+    missed questions to what helped. ``baseline``: the name of what runs
     today; ``to_baseline``: each cell's difference to it.
     """
 
@@ -66,6 +68,7 @@ class Findings:
     reason: str = ""
     effects: Sequence[Effect] = ()
     wording: Sequence[ByWording] = ()
+    budgets: BudgetOrder | None = None
     helped: Mapping[str, Sequence[Helped]] = field(default_factory=dict)
     baseline: str | None = None
     to_baseline: Mapping[str, Interval] = field(default_factory=dict)
@@ -79,7 +82,7 @@ def found_out(
     margin: float = 0.03,
     baseline: str | None = None,
 ) -> Findings:
-    """Verdict, effects, groups of questions, what helped, and differences to the baseline.
+    """Verdict, effects, groups of questions, budgets, what helped, and differences to the baseline.
 
     Raises ``SettingError`` for a metric that is missing or can't decide, and for an unknown baseline.
     """
@@ -102,6 +105,7 @@ def found_out(
         verdict=verdict,
         effects=effects(numbers.outcomes, settings) if axes else (),
         wording=_by_wording(sweep, verdict, numbers),
+        budgets=budget_order(sweep, chosen, verdict.standings[0].name),
         helped=helped,
         baseline=None if base is None else base.name,
         to_baseline={} if base is None else differences(base, numbers),

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from harness.errors import SettingError
-from harness.metrics.operating_point import OperatingPoint, nearest_budget
+from harness.metrics.operating_point import OVER_BUDGETS, OperatingPoint, nearest_budget
 from harness.results.finished import FinishedCell, FinishedSweep
 
 Deploy: TypeAlias = Literal["k", "budget"]
-_OVER_BUDGETS = "recall_over_budgets"
 
 
 class Operating(NamedTuple):
@@ -38,7 +37,7 @@ def operating_points(
     rows.
     """
     budgets = [p.context_budget for p in _measured(sweep.cells[0]) if p.context_budget is not None]
-    if metric == _OVER_BUDGETS:
+    if metric == OVER_BUDGETS:
         point = OperatingPoint(context_budget=nearest_budget(budgets))
     else:
         point = OperatingPoint.of(metric) or OperatingPoint(k=sweep.k)
@@ -54,7 +53,7 @@ def operating_points(
         found = _operating(metric, OperatingPoint(context_budget=budget))
         return {cell.name: found for cell in sweep.cells}
     # A mean over budgets has no value at k: recall at the budget's k stands for it.
-    counted = point.at("recall_at_1") if metric == _OVER_BUDGETS else metric
+    counted = point.at("recall_at_1") if metric == OVER_BUDGETS else metric
     return {
         cell.name: _operating(counted, point if most is None else _fitting(cell, counted, most, sweep.k))
         for cell in sweep.cells
@@ -75,9 +74,9 @@ def other_budget(metric: str, used: Operating, most_tokens: float | None) -> str
 
 
 def _operating(metric: str, point: OperatingPoint) -> Operating:
-    recorded = point.at("recall_at_1" if metric == _OVER_BUDGETS else metric)
+    recorded = point.at("recall_at_1" if metric == OVER_BUDGETS else metric)
     kind = "document_" if metric.startswith("document_") else ""
-    decides = metric if metric == _OVER_BUDGETS else recorded
+    decides = metric if metric == OVER_BUDGETS else recorded
     return Operating(point, decides, recorded, kind + point.at("context_tokens_at_1"))
 
 

@@ -9,7 +9,7 @@ from harness.metrics.coverage import Reach
 from harness.metrics.health import nonblank_inside, read_part
 from harness.metrics.intervals import sum_by, union_lengths
 from harness.metrics.nonblank import NonblankOffsets
-from harness.metrics.operating_point import OperatingPoint
+from harness.metrics.operating_point import OVER_BUDGETS, OperatingPoint, nearest_budget
 from harness.metrics.relevance import UNRANKED, ranks_of
 from harness.metrics.scoring_inputs import ScoringInputs
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Ranking
@@ -25,8 +25,8 @@ def diagnose(
 ) -> tuple[str, ...]:
     """One of ``CAUSES`` for each question, at the k or budget of the metric ``primary``.
 
-    A metric without a k (or with a budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is
-    not asked for.
+    A mean over budgets is diagnosed at the budget nearest to 2,000 tokens. A metric without a k (or with a
+    budget, for documents) is diagnosed at k = 5, or at the largest k if 5 is not asked for.
 
     - ``not_in_index``: all chunks together do not hold some evidence, so no ranking could have helped. Where
       not all chunks are known, only evidence in documents that are not there.
@@ -68,8 +68,10 @@ def _out_of_reach(inputs: ScoringInputs, chunks: Chunks) -> npt.NDArray[np.bool_
 
 
 def primary_reach(inputs: ScoringInputs, primary: str) -> Reach:
-    """What had been read at the k or budget that the name of ``primary`` ends with."""
+    """What had been read at the k or budget of ``primary``; see ``diagnose``."""
     point = OperatingPoint.of(primary)
+    if primary == OVER_BUDGETS and inputs.budgets:
+        point = OperatingPoint(context_budget=nearest_budget(inputs.budgets))
     if point and point.context_budget and point.context_budget in inputs.reach_of:
         return inputs.reach_of[point.context_budget]
     if point and point.k is not None:

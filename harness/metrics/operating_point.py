@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 USUAL_BUDGET = 2000
+# The mean of recall over the budgets, which has no operating point of its own.
+OVER_BUDGETS = "recall_over_budgets"
 _ENDING = re.compile(r"_at_(\d+)(_tokens)?$")
 
 

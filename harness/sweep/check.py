@@ -175,14 +175,19 @@ def _primary(config: DictConfig, k: int, kinds: Sequence[Kind], *, rechunked: bo
     """
     metrics = new(config, "metrics")
     names = pipeline.metric_names(metrics, cut_offs(config), kinds)
+    points = [OperatingPoint.of(name) for name in names if name.startswith("recall_at_")]
+    budgets = [point.context_budget for point in points if point and point.context_budget]
     if config.primary != "auto":
         if config.primary not in names:
+            if str(config.primary).endswith(("_tokens", "_over_budgets")) and not budgets:
+                raise SettingError(
+                    f"primary={config.primary} needs metrics.budgets and questions whose evidence is a span.",
+                    key="primary",
+                )
             close = closest(str(config.primary), names)
             raise SettingError(f"primary={config.primary}: unknown metric.{close}", key="primary")
         return str(config.primary)
-    points = [OperatingPoint.of(name) for name in names if name.startswith("recall_at_")]
-    budgets = [point.context_budget for point in points if point and point.context_budget]
-    if budgets and "span" in kinds and (rechunked or config.context_budget):
+    if budgets and (rechunked or config.context_budget):
         budget = config.context_budget or nearest_budget(budgets)
         return OperatingPoint(context_budget=budget).at("recall_at_1")
     return f"recall_at_{k}"

@@ -12,6 +12,7 @@ from harness.results.finished import Collected
 from harness.results.load import read_folder
 from harness.tracker import CellVerdict
 from harness.verdict import Verdict
+from harness.view.notes import about_budgets
 from harness.view.report.page import write_page
 from harness.view.verdict_words import verdict_words
 
@@ -52,8 +53,8 @@ def concluded(folder: Path, cells: Collected) -> Conclusion:
     run_ids = {cell.name: cell.run_id for cell in sweep.cells}
     verdicts = cell_verdicts(findings.verdict, findings.metric, run_ids)
     words = verdict_words(findings.verdict, sweep)
-    said = [words.headline, *words.details] if len(sweep.cells) > 1 else []
-    return Conclusion(said, limits, verdicts, report)
+    said = [words.headline, *words.details, *about_budgets(findings.budgets)]
+    return Conclusion(said if len(sweep.cells) > 1 else [], limits, verdicts, report)
 
 
 def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:

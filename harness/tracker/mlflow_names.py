@@ -20,7 +20,7 @@ _HEAD = ("mrr", "recall_at_2000_tokens", "truncated_evidence", "context_tokens",
 _REFUSED = re.compile(r"[^\w\-.:/ ]", re.ASCII)
 _SECTION_OF = (
     ("diagnosis", re.compile(r"^diagnosis_")),
-    ("budget", re.compile(r"_at_\d+_tokens$")),
+    ("budget", re.compile(r"_at_\d+_tokens$|_over_budgets$")),
     ("at_k", re.compile(r"_at_\d+$")),
     ("time", re.compile(r"(^|_)(seconds|ms|s)(_|$)")),
     (

@@ -22,6 +22,7 @@ _FORMS = {
 }
 _MEANINGS = {
     r"recall_at_\d+_tokens": "share of the evidence in {n} tokens of returned context",
+    r"recall_over_budgets": "share of the evidence that was read, mean over the token budgets",
     r"recall_at_\d+": "share of the evidence's characters inside the first {n} rows",
     r"complete_at_\d+_tokens": "share of questions whose evidence is all inside {n} tokens",
     r"complete_at_\d+": "share of questions whose evidence is all inside the first {n} rows",
@@ -36,7 +37,8 @@ _MEANINGS = {
 
 def short(metric: str) -> str:
     """A metric's name as a heading: ``recall_at_2000_tokens`` is ``recall@2000t``."""
-    return re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
+    at = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
+    return at.replace("_over_budgets", " over budgets")
 
 
 def returned(point: OperatingPoint) -> str:

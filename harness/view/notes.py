@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.decision.budget_order import BudgetOrder
 from harness.results.finished import FinishedSweep
 from harness.verdict import Verdict
 from harness.view.cell_notes import OF_CELLS
@@ -106,6 +107,28 @@ def about_cells(sweep: FinishedSweep) -> list[str]:
         total = counted(len(failed) + len(sweep.cells), "configuration")
         warnings.append(f"{len(failed)} of {total} failed: {listed(failed)}.")
     return warnings
+
+
+def about_budgets(order: BudgetOrder | None) -> list[str]:
+    """In one sentence, whether another budget has another best configuration; "leads" is observed."""
+    if order is None:
+        return []
+    every = list(order.leaders)
+    at = {name: [b for b in every if order.leaders[b] == name] for name in order.leaders.values()}
+    if len(at) == 1:
+        return [f"{order.leaders[every[0]]} leads at {_budgets(every, every)} tokens."]
+    leads = ", ".join(f"{name} at {_budgets(budgets, every)}" for name, budgets in at.items())
+    if order.depends:
+        return [f"The best depends on the budget in tokens: {leads}. Choose your budget."]
+    return [f"Highest observed by budget in tokens: {leads}. That the best depends on it is not shown."]
+
+
+def _budgets(budgets: Sequence[int], every: Sequence[int]) -> str:
+    """``500 to 2,000`` for three or more neighbours among ``every`` budget, else all of them."""
+    first = every.index(budgets[0])
+    if len(budgets) > 2 and list(budgets) == list(every[first : first + len(budgets)]):
+        return f"{budgets[0]:,} to {budgets[-1]:,}"
+    return listed([f"{budget:,}" for budget in budgets], len(budgets))
 
 
 def documents(sweep: FinishedSweep) -> int:

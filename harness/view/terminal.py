@@ -86,7 +86,8 @@ def report(
     if contents:
         table, shown = sweep_table(contents, columns(primary, k, same_chunks=same_chunks))
         explained = legend(shown, has_limits=f"{primary}_lo" in contents[0]["metrics"])
-        lines += ["", *table, "", *(f"  {title:<13} {text}" for title, text in explained.items())]
+        width = max(13, *map(len, explained))
+        lines += ["", *table, "", *(f"  {title:<{width}} {text}" for title, text in explained.items())]
     if verdict:
         lines += ["", *(line for sentence in verdict for line in wrapped(sentence, ""))]
     of_cells = (about(content["name"], content) for content in contents for about in OF_CELLS)

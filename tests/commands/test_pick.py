@@ -248,3 +248,29 @@ def test_commands_for_a_folder_with_blanks_can_be_pasted(picked):
     ]
     assert after == ["python", "-m", "harness.gate", "my files/it's.yaml"]
     assert shlex.join(["--config-dir", "my files", "--config-name", "it's"]) in run.stdout
+
+
+def test_a_mean_over_budgets_decides_everywhere(tmp_path):
+    """Sweep, pick, gate, report and comparison take it as the primary metric; its score is what was measured."""
+    place = Workplace(tmp_path, tmp_path / "documents", tmp_path / "golden.jsonl")
+    swept = place.run("-m", "retriever=bm25", "chunk=128,512", "primary=recall_over_budgets")
+    assert swept.returncode == 0, swept.stderr
+    commands = (
+        ("harness.pick", "pick.measure=false"),
+        ("harness.gate", "production.yaml"),
+        ("harness.report",),
+        ("harness.compare", "bm25 128", "bm25 512"),
+    )
+    for module, *words in commands:
+        done = place.run(*words, module=module)
+        assert done.returncode == 0, done.stdout + done.stderr
+    best = max((result["metrics"] for result in place.results()), key=lambda m: m["recall_over_budgets"])
+    at = [best[f"recall_at_{budget}_tokens"] for budget in (500, 1000, 2000, 4000)]
+    decision = json.loads((place.root / "production.decision.json").read_text())
+
+    assert best["recall_over_budgets"] == pytest.approx(sum(at) / 4)
+    assert decision["choice"]["name"] == "bm25 · 128"
+    said = "128 leads at 500 to 4,000 tokens."
+    (board,) = place.root.glob("outputs/*/*/leaderboard.md")
+    for text in (swept.stdout, board.read_text("utf-8"), (place.root / "report.html").read_text("utf-8")):
+        assert said in text

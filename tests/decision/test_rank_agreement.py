@@ -10,9 +10,9 @@ import pytest
 from workplace import Workplace, write_corpus, write_golden
 
 from harness.cell.pipeline import Result
-from harness.metrics.operating_point import OperatingPoint
 from harness.decision.rank_agreement import parity
 from harness.metrics import Scores
+from harness.metrics.operating_point import OperatingPoint
 from harness.records import Chunks, Document, Evidence, Question, Ranking
 
 CODE = """

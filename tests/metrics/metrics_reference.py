@@ -293,6 +293,8 @@ class Reference:
             values[f"context_tokens_at_{budget}_tokens"] = float(min(sum(self.costs()), budget))
             values[f"recall_at_{budget}_tokens"] = self.recall(self.within(budget))
             values[f"complete_at_{budget}_tokens"] = self.complete(self.within(budget))
+        over = [values[f"recall_at_{budget}_tokens"] for budget in case.budgets]
+        values["recall_over_budgets"] = sum(over) / len(over)
         return values | self.character_metrics()
 
     def character_metrics(self) -> dict[str, float]:

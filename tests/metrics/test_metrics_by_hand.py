@@ -85,6 +85,21 @@ def test_a_budget_cuts_the_row_that_would_pass_it():
     assert value(scores, "complete_at_3_tokens") == 0.0
 
 
+def test_recall_over_budgets_is_the_mean_of_the_budgets():
+    """Rows of two words, read in order: "bbbb cccc" is words 2 and 3, "dddd" is word 4.
+
+    1 token reads neither; 3 tokens read half of one evidence, (1/2 + 0) / 2 = 1/4; 5 tokens read both, 1.
+    The mean is (0 + 1/4 + 1) / 3 = 5/12. Without budgets, and for documents, there is no such metric.
+    """
+    labels = [Evidence("d", 10, 19), Evidence("d", 20, 24)]
+    scores = score(chunked(*QUARTERS), [0, 1, 2], *labels, budgets=[1, 3, 5])
+    assert value(scores, "recall_at_3_tokens") == 0.25
+    assert value(scores, "recall_over_budgets") == pytest.approx(5 / 12)
+    assert "recall_over_budgets" in scores.chunk_independent
+    assert "recall_over_budgets" not in Suite(built_in_measures(), budgets=[]).names("span", [5])
+    assert "recall_over_budgets" not in Suite(built_in_measures()).names("document", [5])
+
+
 def test_a_row_inside_earlier_rows_is_free_and_shared_text_is_paid_twice():
     """Rows 0-10 and 10-20 make 5-15 free; 15-25 after 10-20 pays its shared word again."""
     chunks = chunked((0, 10), (5, 15), (10, 20), (15, 25))
@@ -190,6 +205,8 @@ FORTY = [(i, i + 1) for i in range(40)]
         (QUARTERS, [0, 3], [(5, 14)], None, "recall_at_2", "split"),
         # Half of it was read, and the rest stands in the same row, cut at the budget.
         (QUARTERS, [1, 0], [(10, 19)], None, "recall_at_1_tokens", "not_retrieved"),
+        # Over the budgets 1 and 3, what was read at 3 counts: the nearest to 2,000.
+        (QUARTERS, [1, 0], [(10, 19)], None, "recall_over_budgets", "found"),
         # One evidence read, the other not.
         (QUARTERS, [0, 1], [(0, 4), (35, 39)], None, "recall_at_2", "partial"),
         # Rank 3 of 40 rows is within a tenth of the rows.

@@ -105,6 +105,9 @@ def test_values_keep_their_bounds_and_never_fall_with_k_or_budget(seed):
         rising([values[stem.format(k)] for k in case.ks])
     for stem in ("recall_at_{}_tokens", "complete_at_{}_tokens"):
         rising([values[stem.format(budget)] for budget in case.budgets])
+    at_budgets = [values[f"recall_at_{budget}_tokens"] for budget in case.budgets]
+    np.testing.assert_allclose(values["recall_over_budgets"], np.mean(at_budgets, axis=0), atol=1e-12)
+    rising([at_budgets[0] - 1e-12, values["recall_over_budgets"], at_budgets[-1] + 1e-12])
 
 
 def rising(columns: list[np.ndarray]) -> None:

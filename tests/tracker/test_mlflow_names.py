@@ -51,6 +51,7 @@ def test_the_primary_metric_comes_first(tmp_path: Path) -> None:
         ("recall_at_10", "at_k/recall_at_10"),
         ("complete_at_2000_tokens", "budget/complete_2000_tokens"),
         ("recall_at_500_tokens", "budget/recall_500_tokens"),
+        ("recall_over_budgets", "budget/recall_over_budgets"),
         ("texts_cached", "health/texts_cached"),
         ("recall_at_10_hi", "ci/recall_at_10_hi"),
         ("context_tokens_at_5", "context_tokens"),

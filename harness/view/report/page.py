@@ -17,6 +17,7 @@ from harness.results.scores import rechunks
 from harness.verdict import Status
 from harness.view.colors import cell_css
 from harness.view.formats import counted, figure, limits, point_limits, points, short
+from harness.view.notes import about_budgets
 from harness.view.report.board import board
 from harness.view.report.drawing import environment
 from harness.view.report.effects import (
@@ -118,7 +119,10 @@ def _words(sweep: FinishedSweep, findings: Findings) -> VerdictText:
     said = verdict_words(findings.verdict, sweep, primary=findings.metric)
     if findings.verdict is None and findings.reason:
         said = said._replace(headline=findings.reason)
-    return said._replace(caveats=[*depends(findings.wording), *said.caveats])
+    return said._replace(
+        details=[*said.details, *about_budgets(findings.budgets)],
+        caveats=[*depends(findings.wording), *said.caveats],
+    )
 
 
 @cache
@@ -164,7 +168,7 @@ def _curves(sweep: FinishedSweep) -> list[ReportChart]:
 
 def _costs(sweep: FinishedSweep, metric: str) -> list[ReportChart]:
     """Quality against each cost in which the cells differ; at a fixed budget, recall at k and its tokens."""
-    fixed = f"recall_at_{sweep.k}" if metric.endswith("_tokens") else metric
+    fixed = f"recall_at_{sweep.k}" if metric.endswith(("_tokens", "_over_budgets")) else metric
     found = []
     for title, cost, label, quality in (
         (
