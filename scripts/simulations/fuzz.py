@@ -99,7 +99,8 @@ def _values(rng, cells, questions):
         "minus zero": lambda: np.where(hits > 0, hits, -0.0),
         "few differ": lambda: np.where(rng.random(shape) < 0.04, 1 - hits[:1], hits[:1]),
         "few differ a little": lambda: hits[:1] * 0.9 + np.where(rng.random(shape) < 0.05, 1e-3, 0),
-        "sums in another order": lambda: hits[:1] * 0.5 + rng.choice([0.0, 1e-16, 1e-13], shape),
+        # Sums are rounded to 12 digits; no sum of these lies where another order rounds otherwise.
+        "sums in another order": lambda: hits[:1] * 0.5 + rng.choice([0.0, 1e-16, 3e-14], shape),
     }
     return made[rng.choice(list(made))]()
 
