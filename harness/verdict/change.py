@@ -21,8 +21,9 @@ RISK = 0.1
 class Change(NamedTuple):
     """The mean difference (after minus before) with its 90% limits, and what they show.
 
-    ``better``, ``worse``: how many questions differ. ``least_loss``: no result on so many questions excludes
-    a smaller loss than this, also where no question changed; None where there are no limits.
+    ``better``, ``worse``: how many questions differ. ``least_loss``: without a gain, no result on so many
+    questions excludes a smaller loss than this, not even that no question changed; None where there are no
+    limits.
     ``required_sample_size``: about how many questions would decide if the difference stayed as observed; None
     when it is decided, or when no number of questions would decide.
     """

@@ -97,7 +97,10 @@ def clopper_pearson(share: float, draws: float, risk: float) -> tuple[float, flo
 
 
 def _near_a_bound(sums: FloatArray, sizes: FloatArray, effective: float, risk: float) -> tuple[float, float]:
-    """Jeffreys' limits of a share near 0 or 1, for as many draws as its error is worth (G* to n)."""
+    """Jeffreys' limits of a share near 0 or 1, for as many draws as its error is worth (G* to n).
+
+    They are widened to hold the share: Jeffreys' exclude one that is not quite 0 or 1.
+    """
     from scipy import special
 
     count = float(sizes.sum())
@@ -108,7 +111,7 @@ def _near_a_bound(sums: FloatArray, sizes: FloatArray, effective: float, risk: f
     draws = float(np.clip(share * (1 - share) / variance, effective, count)) if variance > 0 else effective
     hits = share * draws
     limits = special.betaincinv(hits + 0.5, draws - hits + 0.5, [risk / 2, 1 - risk / 2])
-    return float(limits[0]), float(limits[1])
+    return min(float(limits[0]), share), max(float(limits[1]), share)
 
 
 def _deviating(sums: FloatArray, sizes: FloatArray) -> IntArray:

@@ -34,7 +34,10 @@ def compare(sums: FloatArray, sizes: FloatArray) -> CellPairs:
     """What the tests of all pairs need."""
     total, weighted = sums.sum(axis=1), sums @ sizes
     differing = np.stack([(np.abs(sums - row) > 1e-9).sum(axis=1) for row in sums]).astype(np.float64)
-    squares = with_allowance(squared_distances(sums), differing, sizes)
+    squares = squared_distances(sums)
+    # What is too small for a sum of squares is no difference, on however many clusters.
+    differing = np.where(squares > 0, differing, 0.0)
+    squares = with_allowance(squares, differing, sizes)
     np.fill_diagonal(squares, 0.0)
     return CellPairs(
         sums,

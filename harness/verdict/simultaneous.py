@@ -101,7 +101,9 @@ def inverted(
         root = np.sqrt(np.maximum(b**2 - a * (total**2 - squared * squares), 0.0))
         bounded = np.isfinite(squared) & (a > 0)
         lo, hi = np.where(bounded, (b - root) / a, -np.inf), np.where(bounded, (b + root) / a, np.inf)
-    return lo, hi
+    # The mean is between them, whatever the rounding of nearly equal numbers does.
+    mean = total / sizes.sum()
+    return np.minimum(lo, mean), np.maximum(hi, mean)
 
 
 def _draw(rng: np.random.Generator, unit: FloatArray, resamples: int) -> Float32Array:

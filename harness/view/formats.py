@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from harness.golden import EqualTexts
@@ -32,6 +32,15 @@ _MEANINGS = {
     r"context_tokens_at_\d+_tokens": "mean tokens that come back within {n} tokens",
     r"ndcg_at_\d+": "discounted gain of relevant rows among the first {n}; 1 is ideal",
     r"precision_at_\d+": "relevant rows among the first {n}, divided by {n}",
+}
+# Where these differ for questions about whole documents: the rows of their rankings are documents.
+_MEANINGS_OF_DOCUMENTS = {
+    r"recall_at_\d+": "share of the relevant documents among the first {n}",
+    r"complete_at_\d+": "share of questions whose relevant documents are all among the first {n}",
+    r"mrr": "mean of 1 / rank of the first relevant document",
+    r"context_tokens_at_\d+": "mean tokens of the first {n} documents",
+    r"ndcg_at_\d+": "discounted gain of relevant documents among the first {n}; 1 is ideal",
+    r"precision_at_\d+": "relevant documents among the first {n}, divided by {n}",
 }
 
 
@@ -144,16 +153,24 @@ def figure(metric: str, value: float, unknown: str = "–") -> str:
     return f"{value:.3f}"
 
 
-def meaning(metric: str) -> str:
-    """What a metric says, in a line."""
-    number = re.search(r"\d+", metric)
-    known = (text for pattern, text in _MEANINGS.items() if re.fullmatch(pattern, metric))
+def meaning(metric: str, *, of_documents: bool = False) -> str:
+    """What a metric says, in a line; ``of_documents``: all questions are about whole documents."""
+    name = metric.removeprefix("document_")
+    number = re.search(r"\d+", name)
+    meanings = _MEANINGS | (_MEANINGS_OF_DOCUMENTS if of_documents or name != metric else {})
+    known = (text for pattern, text in meanings.items() if re.fullmatch(pattern, name))
     return next(known, "see docs/metrics.md").format(n=number[0] if number else "")
 
 
-def legend(shown: Sequence[MetricColumn], *, has_limits: bool = False) -> dict[str, str]:
-    """Each column's title and what it means; then those of limits and of the asterisk, where they occur."""
-    explained = {column.title: meaning(column.metric) for column in shown}
+def legend(
+    shown: Sequence[MetricColumn], questions: Collection[str], *, has_limits: bool = False
+) -> dict[str, str]:
+    """Each column's title and what it means; then those of limits and of the asterisk, where they occur.
+
+    ``questions``: their kinds, ``span``, ``document`` or both.
+    """
+    of_documents = "document" in questions and "span" not in questions
+    explained = {column.title: meaning(column.metric, of_documents=of_documents) for column in shown}
     if has_limits:
         explained["(.123–.456)"] = "95% limits, for more such questions about these documents"
     if any(not column.comparable for column in shown):

@@ -35,8 +35,9 @@ def leaderboard(
     if verdict:
         parts = [f"**{cell_text(verdict[0])}**", " ".join(map(cell_text, verdict[1:]))]
     if cells:
-        explained = [f"- {title}: {text}".replace("*", "\\*") for title, text in legend(shown).items()]
-        parts += [_table(names, values, shown, primary), "\n".join(explained)]
+        explained = legend(shown, cells[0].get("questions", {}))
+        said = [f"- {title}: {text}".replace("*", "\\*") for title, text in explained.items()]
+        parts += [_table(names, values, shown, primary), "\n".join(said)]
     if failures:
         failed = (
             f"- **{cell_text(failure['name'])}**: {cell_text(failure['error'])}" for failure in failures

@@ -85,7 +85,8 @@ def report(
     lines: list[str] = []
     if contents:
         table, shown = sweep_table(contents, columns(primary, k, same_chunks=same_chunks))
-        explained = legend(shown, has_limits=f"{primary}_lo" in contents[0]["metrics"])
+        has_limits = f"{primary}_lo" in contents[0]["metrics"]
+        explained = legend(shown, contents[0]["questions"], has_limits=has_limits)
         width = max(13, *map(len, explained))
         lines += ["", *table, "", *(f"  {title:<{width}} {text}" for title, text in explained.items())]
     if verdict:

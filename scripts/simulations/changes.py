@@ -25,9 +25,11 @@ CASES = (
 )
 
 
-def changes(count):
-    """How often each outcome is claimed, over changes whose true mean is known."""
+def changes(count, most=350):
+    """How often each outcome is claimed, over changes whose true mean is known; ``most``: questions."""
     for place, (claim, outcome, wanted, (clusters, each), lost, gained) in enumerate(CASES):
+        if clusters * each > most:
+            continue
         rng, which, hits = np.random.default_rng([9, place]), np.repeat(np.arange(clusters), each), 0
         for _ in range(count):
             drawn = rng.random(len(which))

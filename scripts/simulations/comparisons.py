@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from drawn import QUICK, drawn, label
+from scipy import stats
 from simulated_sweeps import SIZES, paired
 
 from harness.verdict import best_set as testing
@@ -45,6 +46,9 @@ def _cases():
         yield "2 equal best of 6", sizes, TIED[:6]
     yield "12 equal cells at 0.95", SINGLE, [0.95] * 12
     yield "40 equal cells", UNEQUAL, [0.75] * 40
+    for sizes in (SMALL, LARGE):
+        yield "2 equal cells", sizes, [0.75] * 2
+        yield "6 equal cells", sizes, [0.75] * 6
 
 
 def best_set(count):
@@ -52,6 +56,13 @@ def best_set(count):
     for place, case in enumerate(_cases()):
         yield from _one_case(count, place, *case)
     yield from _skewed(count)
+
+
+def smallest(count):
+    """The same for the designs that take least time."""
+    for place, case in enumerate(_cases()):
+        if case[1] is FEW or (case[1] is SMALL and "best" not in case[0]):
+            yield from _one_case(count, place, *case)
 
 
 def _one_case(count, place, name, sizes, given):
@@ -126,14 +137,16 @@ def power(count):
         (150, 0.05),
     ):
         rng = np.random.default_rng([5, questions, int(1000 * difference)])
-        named = kept = 0
+        named = kept = by_t = 0
         for values in paired(rng, count, questions, 0.15, difference):
             found = testing.best_set(values, np.ones(questions), **QUICK)
             named += found.lo[0] > 0
+            by_t += _first_is_ahead(values, np.ones(questions))
             kept += not found.ruled_out[1]
         wanted = ">= 80%" if difference == 0.08 else "about 80%" if difference > 0.051 else "(power)"
         setting = f"1 rival, discordance 0.15, {100 * difference:+.1f} points, {questions} questions"
         yield "the better cell is named", setting, wanted, int(named), count
+        yield "the same, by the paired t-test", setting, "(power)", int(by_t), count
         if difference == 0.05:
             yield "the worse cell is not ruled out", setting, "(4 of 5)", int(kept), count
     for cells, difference, sizes in (
@@ -143,9 +156,21 @@ def power(count):
         (6, 0.05, LARGE),
     ):
         means = np.array([0.75 + difference] + [0.75] * (cells - 1))
-        named = sum(found.lo[0] > 0 for found in _judged([6], count, sizes, means))
+        named = by_t = 0
+        for _, sums in drawn([6], count, sizes, means):
+            named += testing.best_set(sums, sizes.astype(float), **QUICK).lo[0] > 0
+            by_t += _first_is_ahead(sums, sizes)
         setting = f"{100 * difference:+.0f} points above {cells - 1}; {label(sizes)}"
         yield f"the best of {cells} is named", setting, "(power)", int(named), count
+        yield "the same, by paired t-tests", setting, "(power)", int(by_t), count
+
+
+def _first_is_ahead(sums, sizes):
+    """Whether the first cell beats each other cell by the paired t-test of clusters (CR1), each at 2.5%."""
+    lead, count, clusters = sums[0] - sums[1:], sizes.sum(), len(sizes)
+    mean = lead.sum(axis=1) / count
+    squares = ((lead - mean[:, None] * sizes) ** 2).sum(axis=1) * clusters / (clusters - 1)
+    return bool((mean > stats.t.isf(0.025, clusters - 1) * np.sqrt(squares) / count).all())
 
 
 def monte_carlo(count):

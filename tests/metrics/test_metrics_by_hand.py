@@ -112,6 +112,42 @@ def test_a_row_inside_earlier_rows_is_free_and_shared_text_is_paid_twice():
     assert value(scores, "recall_at_6_tokens") == 1.0
 
 
+def test_a_free_row_takes_a_rank():
+    """5-15 after 0-10 and 10-20 costs no token, but it is the third row, and what follows is the fourth."""
+    chunks = chunked((0, 10), (10, 20), (5, 15), (20, 30), (30, 40))
+    scores = score(chunks, [0, 2, 1, 3], Evidence("d", 10, 19), budgets=[4, 6])
+    inside = score(chunks, [0, 1, 2, 3], Evidence("d", 20, 29), budgets=[4, 6])
+
+    # 0-10, 5-15 (which the first row does not hold), 10-20: 2 + 2 + 2 tokens; at k=2 "cccc" alone was read.
+    assert (value(scores, "recall_at_2"), value(scores, "recall_at_4_tokens")) == (0.5, 0.5)
+    # 0-10, 10-20, 5-15 for nothing, 20-30: 2 + 2 + 0 + 2 tokens, and the evidence is in the fourth row.
+    assert value(inside, "context_tokens_at_5") == 6
+    assert value(inside, "recall_at_6_tokens") == 1.0
+    assert value(inside, "mrr") == 1 / 4
+    # Its characters are retrieved again: 10 found, 40 retrieved.
+    assert value(inside, "char_precision_at_5") == pytest.approx(9 / 40)
+
+
+def test_a_token_belongs_to_the_row_in_which_it_starts():
+    """The border at 12 cuts "cccc", which starts at 10: the row 12-25 has the tokens of "dddd" and "eeee" alone."""
+    chunks = chunked((0, 12), (12, 25))
+    scores = score(chunks, [1, 0], Evidence("d", 10, 19), budgets=[1, 2])
+
+    assert value(scores, "context_tokens_at_1") == 2
+    # One token of 12-25 reaches up to where "eeee" starts: "cc dddd ", 6 of the 8 letters of "cccc dddd".
+    assert value(scores, "recall_at_1_tokens") == 6 / 8
+
+
+def test_the_grade_of_a_row_is_the_best_of_its_evidence():
+    """The row 0-20 holds evidence of grades 1 and 3, and gains 3; recall weighs all evidence alike."""
+    evidence = (Evidence("d", 0, 9, grade=1), Evidence("d", 10, 19, grade=3), Evidence("d", 20, 29, grade=2))
+    scores = score(chunked((0, 20), (20, 40)), [1, 0], *evidence)
+
+    best = 3 / log2(2) + 2 / log2(3)
+    assert value(scores, "ndcg_at_2") == pytest.approx((2 / log2(2) + 3 / log2(3)) / best)
+    assert value(scores, "recall_at_1") == pytest.approx(1 / 3)
+
+
 def test_alternatives_are_one_unit_and_the_best_of_them_counts():
     """A second copy adds nothing; half of one and half of the other is half."""
     either = Evidence("d", 10, 19, alternatives=(Evidence("d", 30, 39),))

@@ -131,6 +131,17 @@ def test_limits_of_a_share_stay_inside():
     assert exact[0] <= interval.lo < 0.98 < interval.hi <= exact[1] < 1
 
 
+def test_limits_hold_a_share_that_is_not_quite_one():
+    """One question of 50 lacks a millionth: Jeffreys' upper limit for 50 draws, .99999, lies below the share."""
+    values = np.ones((1, 50))
+    values[0, 7] -= 1e-6
+    interval = mean_intervals(values, np.arange(50))[0]
+
+    assert stats.beta.ppf(0.975, 50.5, 0.5) < interval.value == pytest.approx(1 - 2e-8, abs=1e-12)
+    assert interval.lo == pytest.approx(stats.beta.ppf(0.025, 50.5, 0.5), abs=1e-4)
+    assert interval.hi == interval.value
+
+
 @pytest.mark.parametrize("share", [(0, 10), (3, 10), (10, 10)])
 def test_clopper_pearson_is_scipys(share):
     """Exact limits of whole numbers agree with scipy's binomial test."""

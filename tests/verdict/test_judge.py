@@ -163,3 +163,16 @@ def test_cells_of_one_name_are_refused():
     """Nobody could tell which of them is meant."""
     with pytest.raises(InputError, match="same name"):
         judge(Outcomes(("a", "a"), np.zeros((2, 3)), np.arange(3)))
+
+
+@pytest.mark.parametrize("cells", [2, 3])
+def test_differences_too_small_to_add_up_decide_nothing(cells):
+    """A cell 2e-8 above another on each of 30 questions: no winner, and limits that hold the difference."""
+    values = np.full((cells, 30), 0.5)
+    values[1] += 2e-8
+    values[2:] = 0.0
+    standings = judge(Outcomes(tuple("abc"[:cells]), values, np.arange(30))).standings
+
+    assert [s.status for s in standings[:2]] == ["not ruled out"] * 2
+    assert standings[0].to_best.value == pytest.approx(2e-8)
+    assert all(s.to_best.lo < s.to_best.value < s.to_best.hi for s in standings[:2])

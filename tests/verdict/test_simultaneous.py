@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from simulated_sweeps import paired
 
-from harness.verdict.simultaneous import by_group, thirds
+from harness.verdict.simultaneous import by_group, inverted, thirds
 
 
 def test_thirds_by_hand():
@@ -47,3 +47,13 @@ def test_groups_too_small_to_speak():
 
     assert found.groups[0].difference.lo is None
     assert not found.changes_sign
+
+
+def test_rounding_moves_no_limit_past_the_mean():
+    """Differences between 1 and a ten-millionth less: their squares cancel to the last digit."""
+    for seed in range(40):
+        differences, sizes = 1 - np.random.default_rng(seed).random(24) * 1e-7, np.ones(24)
+        total, squares = differences.sum(), (differences**2).sum()
+        lo, hi = inverted(total, squares, total, sizes, 2.0)
+
+        assert lo <= total / 24 <= hi

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness.view.leaderboard import leaderboard
 
 PRIMARY = "recall_at_2000_tokens"
@@ -68,6 +70,34 @@ def test_every_column_is_explained_in_a_line() -> None:
     legend = [line for line in board.splitlines() if line.startswith("- ")]
     assert [line[2:].partition(":")[0] for line in legend] == rows(board)[0][1:]
     assert "- mrr: mean of 1 / rank of the first relevant row" in legend
+
+
+@pytest.mark.parametrize(
+    ("questions", "primary", "wanted"),
+    [
+        ({"document": 9}, "recall_at_5", "recall@5: share of the relevant documents among the first 5"),
+        ({"document": 9}, "recall_at_5", "mrr: mean of 1 / rank of the first relevant document"),
+        ({"document": 9}, "recall_at_5", "tokens: mean tokens of the first 5 documents"),
+        (
+            {"document": 9, "span": 3},
+            "document_recall_at_5",
+            "document_recall@5: share of the relevant documents among the first 5",
+        ),
+        ({"document": 9, "span": 3}, "recall_at_5", "recall@5: share of the evidence's characters inside"),
+    ],
+)
+def test_the_legend_speaks_of_documents_where_questions_are_about_them(questions, primary, wanted) -> None:
+    """A found document counts as a whole, so recall isn't a share of characters; with both kinds, by the name."""
+    measured = [
+        cell | {"questions": questions, "metrics": cell["metrics"] | {"document_recall_at_5": 0.5}}
+        for cell in cells(2)
+    ]
+    board = leaderboard(measured, [], primary, 5, same_chunks=True)
+
+    assert f"- {wanted}" in board
+    if "span" not in questions:
+        assert "character" not in board
+        assert " row" not in board
 
 
 def test_all_cells_and_eight_columns() -> None:

@@ -52,7 +52,8 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
         for cell, mean, picture in zip(sweep.cells, means, forest(means), strict=True)
     ]
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
-    said = [f"{title} {text}" for title, text in legend(explained).items()]
+    questions = sweep.cells[0].content["questions"] if sweep.cells else {}
+    said = [f"{title} {text}" for title, text in legend(explained, questions).items()]
     return Board(metric, heads, rows, said)
 
 
