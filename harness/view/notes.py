@@ -28,7 +28,7 @@ def about_latency(decision: Decision) -> str:
     """What the milliseconds of a decision's cells rest on."""
     found = decision.latency
     if found is None:
-        noted = noted_in_passing(len(decision.sweep.cells[0].questions["question_id"]))
+        noted = noted_in_passing(decision.sweep)
         return f"Milliseconds with ~ {noted}: only one twentieth of another counts as lower."
     one = next(iter(found.cells.values()))
     load = "" if math.isnan(found.load) else f" at a load of {found.load:.1f}"
@@ -39,8 +39,9 @@ def about_latency(decision: Decision) -> str:
     )
 
 
-def noted_in_passing(questions: int) -> str:
+def noted_in_passing(sweep: FinishedSweep) -> str:
     """That a sweep's latencies are no measurement, and over how many of its questions they are."""
+    questions = max((len(cell.questions["question_id"]) for cell in sweep.cells), default=0)
     count = counted(min(questions, LATENCY_QUESTIONS), "question")
     return f"were noted by the sweep in passing, over {count} and under its load"
 
