@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -121,8 +122,14 @@ def test_a_sweep_with_a_cross_encoder(workplace, tmp_path_factory):
     """Identity, latency and seconds are on record; a second run reads the kept scores; a sweep over depth has its own cells."""
     model = make(tmp_path_factory.mktemp("cross"))
     words = ("reranker=cross_encoder", f"reranker.name={model}", "chunk=16", "tracker=none")
-    done = workplace.sweep(*words)
+    plan = workplace.sweep(*words, "reranker.depth=3", "plan=true")
+    assert re.search(r"pairs +reranking\n-+\n.* 15 +\d+ s\n", plan.stdout), plan.stdout + plan.stderr
+    assert re.search(r"1 cell, about .* of embedding and at most \d+ s of reranking", plan.stdout)
+    done = workplace.sweep(*words, "profile=true")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"seconds .*search +rerank +metrics", done.stdout)
+    page = next(workplace.root.glob("outputs/*/*/report.html")).read_text(encoding="utf-8")
+    assert re.search(r"The cells took [\d.]+ seconds \(.*rerank [\d.]+", page)
     again = workplace.sweep(*words)
     assert again.returncode == 0, again.stdout + again.stderr
     first, second = workplace.results()
@@ -138,6 +145,24 @@ def test_a_sweep_with_a_cross_encoder(workplace, tmp_path_factory):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "depth=1" in done.stdout
     assert "depth=3" in done.stdout
+
+
+def test_a_plan_says_that_the_reranker_is_missing(workplace):
+    """Five questions with each of the four chunks, at most 50, are 20 pairs; without the model their time is unknown."""
+    done = workplace.sweep(
+        "-m", "reranker=none,cross_encoder", "retriever=bm25", "chunk=64", "plan=true", COLUMNS="400"
+    )
+    rows = {
+        name: line
+        for line in done.stdout.splitlines()
+        for name in ("none", "cross_encoder")
+        if line.startswith(f"bm25 · {name}")
+    }
+
+    assert done.returncode == 0, done.stderr
+    assert re.search(r" 0  0 s$", rows["none"]), done.stdout
+    assert " 20  The reranker 'cross-encoder/ms-marco-MiniLM-L6-v2' at revision" in rows["cross_encoder"]
+    assert "about 0 s of embedding and an unknown time of reranking" in done.stdout
 
 
 def test_a_missing_reranker_is_a_sentence(workplace):

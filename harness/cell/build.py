@@ -107,6 +107,10 @@ class Shared:
         """The model behind the store of its vectors; no weights are loaded."""
         return self._model(Settings.of(config, "model"), str(config.cache), str(config.cache_dtype))
 
+    def reranker(self, config: DictConfig) -> CachedReranker:
+        """The reranker behind the store of its scores; no weights are loaded."""
+        return self._reranker(Settings.of(config, "reranker"), str(config.cache))
+
     def components(self, config: DictConfig) -> Components:
         """All components of the cell; no weights are loaded.
 
@@ -115,7 +119,7 @@ class Shared:
         new(config, "chunker")
         metrics, index = new(config, "metrics"), Settings.of(config, "index")
         first_stage = self._first_stage(config, index)
-        reranker = self._reranker(Settings.of(config, "reranker"), str(config.cache))
+        reranker = self.reranker(config)
         misses = not unused_by(config, "index") and not index.make().is_exact
         return Components(
             inputs=self.inputs(config),

@@ -1,4 +1,4 @@
-"""How long a cell takes: seconds by stage, and milliseconds for one question."""
+"""How long a cell takes: seconds by stage, and milliseconds for one question, noted in passing."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ import numpy as np
 from harness.cell.build import Components
 from harness.files.atomic import write_json
 from harness.records import FloatArray
+from harness.retriever import LATENCY_QUESTIONS
 from harness.store.embeddings import CachedModel
 
-LATENCY_QUESTIONS = 20
 # Latencies measured by this process: once is enough.
 _MEASURED: set[Path] = set()
 
 
 def latency(cell: Components) -> dict[str, float]:
-    """Milliseconds for one question at a time: p50 and p95 over the first questions.
+    """Milliseconds for one question at a time, about: p50 and p95 over the first 20 questions.
 
-    Encoding and reranking are included where there is any.
+    They are noted under the load of the sweep, so they do not compare cells. Encoding and reranking are
+    included where there is any.
     """
     texts = [question.text for question in cell.inputs.labels.questions[:LATENCY_QUESTIONS]]
     total: FloatArray = cell.retriever.search_ms(texts)

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from harness.decision.baseline import Baseline, baseline, differences
-from harness.decision.latency import query_ms_p95
+from harness.decision.latency import Measured, measured, worth_measuring
 from harness.decision.operating_points import Deploy, Operating, operating_points, other_budget
 from harness.errors import HarnessError, SettingError
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval, Verdict
-from harness.verdict.choice import ChangeReason, ChosenCell, Misses, choose, misses, worth_changing
+from harness.verdict.choice import CellPrice, ChangeReason, ChosenCell, Misses, choose, misses, worth_changing
 from harness.verdict.judge import judge
 
 COSTS = ("context_tokens", "query_ms", "index_mb")
@@ -39,7 +37,7 @@ class Decision:
     - ``points``: the operating point of each cell, at which it is judged, priced and shipped.
     - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``.
     - ``selection``: among the cells that meet the limits; None when no cell does.
-    - ``is_measured``: latencies were measured for this decision.
+    - ``latency``: measured for this decision; None where those noted during the sweep are used.
     - ``to_baseline``: these cells minus the baseline; ``change``: whether the choice should replace it.
     """
 
@@ -51,11 +49,16 @@ class Decision:
     costs: Mapping[str, Mapping[str, float]]
     misses: Misses
     selection: Selection | None = None
-    is_measured: bool = False
+    latency: Measured | None = None
     notes: Sequence[str] = field(default_factory=tuple)
     baseline: Baseline | None = None
     to_baseline: Mapping[str, Interval] = field(default_factory=dict)
     change: ChangeReason | None = None
+
+    def price(self, name: str, costs: Mapping[str, float] | None = None) -> CellPrice:
+        """What a cell costs; ``costs``: those of a baseline that is no cell."""
+        latency = self.latency.cells.get(name) if self.latency else None
+        return CellPrice(self.costs[name] if costs is None else costs, latency)
 
     def to_json(self) -> dict[str, Any]:
         """The decision in plain values: verdict, choice, costs, constraints and the cells that miss them."""
@@ -75,7 +78,7 @@ class Decision:
             "baseline": None if self.baseline is None else self.baseline.name,
             "change": self.change,
             "to_baseline": {name: [d.value, d.lo, d.hi] for name, d in self.to_baseline.items()},
-            "latency": "measured for this decision" if self.is_measured else "noted during the sweep",
+            "latency": None if self.latency is None else self.latency.to_json(),
         }
 
 
@@ -115,9 +118,9 @@ def decide(
         return decision
     numbers = compared(sweep, chosen, feasible, _deciding(points))
     verdict = judge(numbers.outcomes, margin)
-    if measure and "query_ms" in order and not decision.is_measured:
-        decision = _measured(decision, _between(verdict, decision.costs, order))
-    choice = choose(verdict, decision.costs, order, margin)
+    if measure and "query_ms" in order and not decision.latency:
+        decision = _measured(decision, worth_measuring(verdict, decision.costs, order))
+    choice = choose(verdict, {name: decision.price(name) for name in decision.costs}, order, margin)
     selection = Selection(numbers, verdict, choice)
     decision = replace(decision, selection=selection)
     return decision if against is None else _against(decision, selection, against, order, margin)
@@ -134,8 +137,8 @@ def _against(
     to_baseline = differences(base, numbers)
     change: ChangeReason = "keep"
     if choice.name != base.name:
-        own = decision.costs[choice.name]
-        change = worth_changing(to_baseline[choice.name], own, base.costs, order, margin)
+        own, their = decision.price(choice.name), decision.price(base.name, base.costs)
+        change = worth_changing(to_baseline[choice.name], own, their, order, margin)
     return replace(decision, baseline=base, to_baseline=to_baseline, change=change)
 
 
@@ -171,23 +174,17 @@ def _cheap_first(decision: Decision) -> list[str]:
     return [name for name in decision.costs if name not in over]
 
 
-def _between(verdict: Verdict, costs: Mapping[str, Mapping[str, float]], order: Sequence[str]) -> list[str]:
-    """The best observed cell and its possible substitutes, unless an earlier cost decides already."""
-    names = [s.name for i, s in enumerate(verdict.standings) if i == 0 or s.non_inferior]
-    before = order[: order.index("query_ms")]
-    least = {key: np.nanmin([costs[name][key] for name in names]) for key in before}
-    near = [name for name in names if all(costs[name][key] <= 1.05 * least[key] for key in before)]
-    return near if len(near) > 1 else []
-
-
 def _measured(decision: Decision, names: Sequence[str]) -> Decision:
     """The decision with the latencies of these cells measured again."""
+    if not names:
+        return decision
     costs = {name: dict(values) for name, values in decision.costs.items()}
     try:
-        for name, taken in query_ms_p95({n: decision.sweep.cell(n).content["config"] for n in names}).items():
-            costs[name]["query_ms"] = taken
+        found = measured({name: decision.sweep.cell(name).content["config"] for name in names})
     except HarnessError as error:
         reason = re.sub(r"\s+", " ", str(error)).split(". ")[0]
-        note = f"Latencies are those noted during the sweep, because they can't be measured here ({reason})."
+        note = f"Latencies could not be measured here ({reason.rstrip('.')}): those of the sweep are shown."
         return replace(decision, notes=(*decision.notes, note))
-    return replace(decision, costs=costs, is_measured=bool(names))
+    for name, latency in found.cells.items():
+        costs[name]["query_ms"] = latency.high
+    return replace(decision, costs=costs, latency=found)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 from harness.records import Chunks, Encoded, FloatArray, IntArray, Kind, Question, Ranking
 from harness.text.tokens import TokenMap
 
+# So many of a sweep's questions have their latency noted in passing.
+LATENCY_QUESTIONS = 20
 # Rows a question's latency is measured with: what a user's retriever usually asks for.
 LATENCY_DEPTH = 10
 

@@ -1,8 +1,10 @@
-"""``plan=true``: what a sweep would do and how long the embedding would take, without doing it."""
+"""``plan=true``: what a sweep would do, and how long embedding and reranking would take, without doing it."""
 
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Sequence
 
 from omegaconf import DictConfig
 
@@ -23,29 +25,85 @@ SAMPLE = 16
 def plan(sweep: Sweep, shared: Shared) -> list[str]:
     """One line per cell, then the sum and the primary metric.
 
-    A line gives the chunks, how many are cached, and the estimated embedding time.
+    A line gives the chunks, how many are cached, and the estimated embedding time. Where a cell has a
+    reranker, it also gives the pairs to score and their time: an upper bound, because which pairs are cached
+    is known only after the search.
     """
     # Texts that an earlier cell will have embedded are not counted again.
     pending: dict[str, set[str]] = {}
     rates: dict[str, float | HarnessError] = {}
     works = [_work(cell, shared, pending, rates) for cell in sweep.cells]
+    pairs = [_pairs(cell, shared, work[0]) for cell, work in zip(sweep.cells, works, strict=True)]
+    reranking = _reranking(sweep, shared, pairs) if any(pairs) else []
     rows = []
-    for name, (chunks, cached, work) in zip(sweep.names(), works, strict=True):
-        rows.append([name, f"{chunks:,}", f"{cached:,}", work if isinstance(work, str) else duration(work)])
+    for i, (name, (chunks, cached, work)) in enumerate(zip(sweep.names(), works, strict=True)):
+        second = [f"{pairs[i]:,}", _said(reranking[i])] if reranking else []
+        rows.append([name, f"{chunks:,}", f"{cached:,}", _said(work), *second])
     heads = [
         Head("cell", left=True),
         Head("chunks"),
         Head("cached"),
         Head("embedding", left=True, wraps=True),
     ]
+    if reranking:
+        heads += [Head("pairs"), Head("reranking", left=True, wraps=True)]
     total = sum(work for *_, work in works if not isinstance(work, str))
+    about = f"{counted(len(works), 'cell')}, about {duration(total)} of embedding{_total(reranking)}"
     return [
         "",
         *TextTable(heads, rows).lines(),
         "",
-        f"{counted(len(works), 'cell')}, about {duration(total)} of embedding with the rates measured now.",
+        f"{about} with the rates measured now.",
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
     ]
+
+
+def _said(work: float | str) -> str:
+    return work if isinstance(work, str) else duration(work)
+
+
+def _total(reranking: Sequence[float | str]) -> str:
+    """The sum in words, or that it is not known because a reranker can't be used; empty without any."""
+    known = [seconds for seconds in reranking if not isinstance(seconds, str)]
+    if len(known) < len(reranking):
+        return " and an unknown time of reranking"
+    return f" and at most {duration(sum(known))} of reranking" if known else ""
+
+
+def _pairs(cell: Composed, shared: Shared, chunks: int) -> int:
+    """How many pairs of a question and a chunk the cell's reranker reads; 0 without one."""
+    depth = shared.reranker(cell.config).depth
+    if uses(cell.config, "chunker"):
+        depth = min(depth, chunks)
+    return depth * len(shared.inputs(cell.config).labels.questions)
+
+
+def _reranking(sweep: Sweep, shared: Shared, pairs: Sequence[int]) -> list[float | str]:
+    """The seconds of each cell's reranking at the rate of one question, or why it can't be used."""
+    rates: dict[str, float | HarnessError] = {}
+    found: list[float | str] = []
+    for cell, count in zip(sweep.cells, pairs, strict=True):
+        key = str(cell.config.reranker)
+        if count and key not in rates:
+            rates[key] = _seconds_per_pair(cell, shared)
+        rate = rates[key] if count else 0.0
+        found.append(str(rate) if isinstance(rate, HarnessError) else count * rate)
+    return found
+
+
+def _seconds_per_pair(cell: Composed, shared: Shared) -> float | HarnessError:
+    """What a reranker takes for a text on this machine, by one question, or why it can't be used."""
+    chunks, question = shared.chunks(cell.config), shared.inputs(cell.config).labels.questions[0]
+    texts = [chunks.embed_text(row) for row in range(min(SAMPLE, len(chunks)))]
+    try:
+        reranker = shared.reranker(cell.config)
+        reranker.identity()
+        reranker.live(question.text, texts[:1])  # loading the weights is not part of the rate
+        started = time.perf_counter()
+        reranker.live(question.text, texts)
+        return (time.perf_counter() - started) / len(set(texts))
+    except HarnessError as error:
+        return error
 
 
 def duration(seconds: float) -> str:

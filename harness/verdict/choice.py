@@ -5,14 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from harness.verdict import Interval, Standing, Verdict
+from harness.verdict.latency import Latency
 
 Reason: TypeAlias = Literal["winner", "best observed", "cheaper", "equal", "only one"]
 ChangeReason: TypeAlias = Literal["better", "cheaper", "keep"]
-# Costs that differ by less than this share count as equal; latency is not measured more precisely.
-EQUAL = {"query_ms": 0.2, "context_tokens": 0.02, "index_mb": 0.02}
+# Costs that differ by this share at most count as equal. Latencies that were noted one after the other under
+# the load of a sweep varied from 0.6 to 9 ms for one cell; those measured in turns have limits instead.
+EQUAL = {"query_ms": 0.95, "context_tokens": 0.02, "index_mb": 0.02}
+
+
+class CellPrice(NamedTuple):
+    """The costs of a cell, and its latency where that was measured for the decision."""
+
+    costs: Mapping[str, float]
+    latency: Latency | None = None
+
+    def is_lower(self, key: str, other: CellPrice) -> bool:
+        """Whether this cost is lower than the other's, beyond its noise. An unknown one (nan) is not."""
+        if key == "query_ms" and self.latency and other.latency and self.latency.group == other.latency.group:
+            return self.latency.is_lower(other.latency)
+        one, two = self.costs[key], other.costs[key]
+        return one < two and two - one > EQUAL.get(key, 0.0) * max(abs(one), abs(two))
 
 
 @dataclass(frozen=True)
@@ -68,33 +84,33 @@ def misses(costs: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]
 
 
 def choose(
-    verdict: Verdict, costs: Mapping[str, Mapping[str, float]], order: Sequence[str], margin: float
+    verdict: Verdict, prices: Mapping[str, CellPrice], order: Sequence[str], margin: float
 ) -> ChosenCell:
     """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
 
     A cell is taken instead of the best observed only if it is cheaper and shown to be ``non_inferior``, or
-    has the same results. Costs within the shares of ``EQUAL`` are equal; then the next cost decides.
+    has the same results. Where no cost is lower beyond its noise, the next cost decides.
     """
     best = verdict.standings[0]
     if len(verdict.standings) == 1:
         return ChosenCell(best.name, "only one", best.name)
     equal = [s for s in verdict.standings if best.name in {s.name, s.same_as}]
     if len(equal) == len(verdict.standings):
-        return ChosenCell(_cheapest(equal, costs, order).name, "equal", best.name)
+        return ChosenCell(_cheapest(equal, prices, order).name, "equal", best.name)
     cheaper = {
         standing.name: saved
         for standing in verdict.standings[1:]
-        if (saved := _saved(costs[standing.name], costs[best.name], order)) is not None
+        if (saved := _saved(prices[standing.name], prices[best.name], order)) is not None
     }
     proven = [s for s in verdict.standings[1:] if (s.non_inferior or s in equal) and s.name in cheaper]
     if proven:
-        taken = _cheapest(proven, costs, order)
+        taken = _cheapest(proven, prices, order)
         return ChosenCell(taken.name, "cheaper", best.name, cheaper[taken.name])
     open_ = [s for s in verdict.standings[1:] if s.name in cheaper and s.status != "ruled out"]
     reason: Reason = "winner" if verdict.winner == best.name else "best observed"
     if not open_:
         return ChosenCell(best.name, reason, best.name)
-    candidate = _cheapest(open_, costs, order)
+    candidate = _cheapest(open_, prices, order)
     needed = _required_sample_size(candidate, verdict.questions, margin)
     return ChosenCell(
         best.name, reason, best.name, cheaper[candidate.name], candidate.name, required_sample_size=needed
@@ -103,8 +119,8 @@ def choose(
 
 def worth_changing(
     to_baseline: Interval,
-    costs: Mapping[str, float],
-    baseline_costs: Mapping[str, float],
+    price: CellPrice,
+    baseline_price: CellPrice,
     order: Sequence[str],
     margin: float,
 ) -> ChangeReason:
@@ -115,38 +131,33 @@ def worth_changing(
     """
     if to_baseline.lo is not None and to_baseline.lo > 0:
         return "better"
-    is_cheaper = _saved(costs, baseline_costs, order) is not None
+    is_cheaper = _saved(price, baseline_price, order) is not None
     if is_cheaper and to_baseline.lo is not None and to_baseline.lo > -margin:
         return "cheaper"
     return "keep"
 
 
-def _saved(one: Mapping[str, float], other: Mapping[str, float], order: Sequence[str]) -> str | None:
+def _saved(one: CellPrice, other: CellPrice, order: Sequence[str]) -> str | None:
     """The cost that makes ``one`` cheaper than ``other``, or None when it is not."""
     for key in order:
-        if math.isnan(one[key]) or math.isnan(other[key]) or _equal(key, one[key], other[key]):
-            continue
-        return key if one[key] < other[key] else None
+        if one.is_lower(key, other):
+            return key
+        if other.is_lower(key, one):
+            return None
     return None
 
 
 def _cheapest(
-    standings: Sequence[Standing], costs: Mapping[str, Mapping[str, float]], order: Sequence[str]
+    standings: Sequence[Standing], prices: Mapping[str, CellPrice], order: Sequence[str]
 ) -> Standing:
-    """Cost by cost, cells within the tolerance of the least stay; of these, the best."""
+    """Cost by cost, cells than which the least is not lower stay; of these, the best."""
     left = list(standings)
     for key in order:
-        known = [costs[s.name][key] for s in left if not math.isnan(costs[s.name][key])]
+        known = [prices[s.name] for s in left if not math.isnan(prices[s.name].costs[key])]
         if known:
-            least = min(known)
-            left = [
-                s for s in left if math.isnan(costs[s.name][key]) or _equal(key, costs[s.name][key], least)
-            ]
+            least = min(known, key=lambda price: price.costs[key])
+            left = [s for s in left if not least.is_lower(key, prices[s.name])]
     return max(left, key=lambda s: s.mean.value)
-
-
-def _equal(key: str, one: float, other: float) -> bool:
-    return abs(one - other) <= EQUAL.get(key, 0.0) * max(abs(one), abs(other))
 
 
 def _required_sample_size(standing: Standing, questions: int, margin: float) -> int | None:

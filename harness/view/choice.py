@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from harness.view.formats import (
     returned,
     short,
 )
+from harness.view.notes import about_latency
 from harness.view.table import Head, TextTable
 from harness.view.verdict_words import verdict_words
 
@@ -63,6 +65,8 @@ def table(decision: Decision) -> list[str]:
     ]
     if decision.baseline:
         heads.append(Head(f"to {decision.baseline.name}", optional=True))
+    if decision.latency:
+        heads.append(Head("ms p50", optional=True))
     heads += [Head("verdict", left=True, wraps=True), *map(Head, _COSTS.values())]
     has_k = any(own.point.k is not None for own in decision.points.values())
     heads += [Head("k")] if has_k else []
@@ -70,7 +74,10 @@ def table(decision: Decision) -> list[str]:
     for name in [*standings, *outside]:
         score, interval, verdict = _scores(decision, name, standings.get(name))
         against = [_to_baseline(decision, name)] if decision.baseline else []
-        costs = [figure(key, decision.costs[name][key], "?") for key in _COSTS]
+        if decision.latency:
+            taking = decision.latency.cells.get(name)
+            against.append(figure("query_ms", taking.p50) if taking else "?")
+        costs = [_cost(decision, name, key) for key in _COSTS]
         mark = "→" if name == taken else ""
         costs += [str(decision.points[name].point.k)] if has_k else []
         rows.append([mark, name, score, interval, *against, verdict, *costs])
@@ -81,7 +88,7 @@ def reasons(decision: Decision) -> list[str]:
     """Three sentences or so: what the sweep shows, why this cell, and what would justify a cheaper one."""
     found = decision.selection
     if found is None:
-        return [_none_meets(decision)]
+        return [_none_meets(decision), *decision.notes, about_latency(decision)]
     said = verdict_words(found.verdict, decision.sweep, primary=decision.metric)
     return [
         said.headline,
@@ -91,6 +98,7 @@ def reasons(decision: Decision) -> list[str]:
         *_costs_less(decision, found),
         *said.caveats,
         *decision.notes,
+        about_latency(decision),
     ]
 
 
@@ -178,7 +186,14 @@ def _costs_less(decision: Decision, found: Selection) -> list[str]:
 
 def _saved(decision: Decision, name: str, best: str, cost: str) -> str:
     """``485 instead of 1,013 tokens of context``."""
-    return f"{decision.costs[name][cost]:,.0f} instead of {decision.costs[best][cost]:,.0f} {UNITS[cost]}"
+    return f"{_cost(decision, name, cost)} instead of {_cost(decision, best, cost)} {UNITS[cost]}"
+
+
+def _cost(decision: Decision, name: str, cost: str) -> str:
+    """A cost as it is written; a latency that was only noted by the sweep with ``~``."""
+    is_noted = cost == "query_ms" and not (decision.latency and name in decision.latency.cells)
+    value = decision.costs[name][cost]
+    return "~" * (is_noted and math.isfinite(value)) + figure(cost, value, "?")
 
 
 def _none_meets(decision: Decision) -> str:

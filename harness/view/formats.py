@@ -144,9 +144,14 @@ def columns(primary: str, k: int, *, same_chunks: bool) -> list[MetricColumn]:
 
 
 def figure(metric: str, value: float, unknown: str = "–") -> str:
-    """A metric's or a cost's value as it is written; ``unknown`` where there is none."""
+    """A metric's or a cost's value as it is written; ``unknown`` where there is none.
+
+    A latency that a sweep noted in passing has two digits.
+    """
     if not math.isfinite(value):
         return unknown
+    if metric.startswith("query_ms_p"):
+        return f"{float(f'{value:.2g}'):,g}"
     for start, form in _FORMS.items():
         if metric.startswith(start):
             return format(value, form)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from harness.decision.budget_order import BudgetOrder
+from harness.decision.decide import Decision
 from harness.results.finished import FinishedSweep
+from harness.retriever import LATENCY_QUESTIONS
 from harness.verdict import Verdict
+from harness.verdict.latency import P95_FROM
 from harness.view.cell_notes import OF_CELLS
 from harness.view.formats import NAMED, counted, listed
 
@@ -18,6 +23,28 @@ from harness.view.formats import NAMED, counted, listed
 FEW_QUESTIONS = 50
 # An interval over fewer documents says nothing of other documents.
 FEW_DOCUMENTS = 30
+
+
+def about_latency(decision: Decision) -> str:
+    """What the milliseconds of a decision's cells rest on."""
+    found = decision.latency
+    if found is None:
+        noted = noted_in_passing(decision.sweep)
+        return f"Milliseconds with ~ {noted}: only one twentieth of another counts as lower."
+    one = next(iter(found.cells.values()))
+    load = "" if math.isnan(found.load) else f" at a load of {found.load:.1f}"
+    few = "" if len(one.ms) >= P95_FROM else " Of so few, the slowest stands for the p95."
+    return (
+        f"Milliseconds without ~: {counted(len(one.ms), 'question')}, the least of {one.passes} passes each, "
+        f"cells in turns on one of {counted(os.cpu_count() or 1, 'core')}{load}.{few}"
+    )
+
+
+def noted_in_passing(sweep: FinishedSweep) -> str:
+    """That a sweep's latencies are no measurement, and over how many of its questions they are."""
+    questions = max((len(cell.questions["question_id"]) for cell in sweep.cells), default=0)
+    count = counted(min(questions, LATENCY_QUESTIONS), "question")
+    return f"were noted by the sweep in passing, over {count} and under its load"
 
 
 def about_questions(contents: Sequence[Mapping[str, Any]]) -> list[str]:

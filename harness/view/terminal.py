@@ -11,7 +11,16 @@ from harness.corpus.gather import summary
 from harness.tracker import CellRecord
 from harness.view import notes
 from harness.view.cell_notes import OF_CELLS
-from harness.view.formats import MetricColumn, columns, counted, equal_texts, figure, legend, short
+from harness.view.formats import (
+    MetricColumn,
+    columns,
+    counted,
+    equal_texts,
+    figure,
+    in_brackets,
+    legend,
+    short,
+)
 from harness.view.table import Head, TextTable
 
 if TYPE_CHECKING:
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 # In the order in which a cell passes through them.
-STAGES = ("load", "chunk", "embed", "index", "search", "metrics", "write", "track")
+STAGES = ("load", "chunk", "embed", "index", "search", "rerank", "metrics", "write", "track")
 
 
 def inputs(measured_on: Sequence[Inputs]) -> list[str]:
@@ -138,6 +147,15 @@ def profile(contents: Sequence[Mapping[str, Any]]) -> list[str]:
 def stage_seconds(content: Mapping[str, Any]) -> dict[str, float]:
     """The seconds that a cell spent in each stage."""
     return {stage: float(content["timing"].get(f"{stage}_seconds", 0.0)) for stage in STAGES}
+
+
+def seconds_spent(contents: Sequence[Mapping[str, Any]]) -> str:
+    """The seconds of all cells together, and of the stages that took a tenth of a second at least."""
+    spent = [stage_seconds(content) for content in contents]
+    total = {stage: sum(seconds[stage] for seconds in spent) for stage in STAGES}
+    longest = sorted((stage for stage in STAGES if total[stage] >= 0.1), key=lambda stage: -total[stage])
+    stages = ", ".join(f"{stage} {total[stage]:,.1f}" for stage in longest)
+    return f"{sum(total.values()):,.1f} seconds" + in_brackets(stages)
 
 
 def _with_limits(metric: str, row: Mapping[str, float]) -> str:

@@ -223,6 +223,33 @@ def test_equal_results_go_to_the_cheapest(tmp_path):
     assert "Take chunk 16: the results are the same, and it costs the least." in pick(place).stdout
 
 
+def test_the_same_configuration_three_times_is_equal_in_latency_too(tmp_path):
+    """Cells that differ only in the memory of a search, measured for real: the first is taken, and nothing is saved.
+
+    On a machine that is too busy the sweep's figures stand, marked as such; they are equal as well.
+    """
+    place = Workplace(tmp_path, tmp_path / "documents", tmp_path / "golden.jsonl")
+    write_corpus(place.documents)
+    write_golden(place.golden)
+    assert place.sweep("-m", "chunk=16", "index.block_mb=16,32,64", "tracker=none").returncode == 0
+    run = pick(place, "pick.measure=true", "pick.cost=[query_ms]")
+    said = " ".join(run.stdout.split())
+    decision = json.loads((tmp_path / "production.decision.json").read_text())
+    latency = decision["latency"]
+
+    assert "Take block_mb=16: the results are the same, and it costs the least." in said, (
+        run.stdout + run.stderr
+    )
+    assert decision["choice"]["saves"] is None
+    if latency is None:
+        assert "Latencies could not be measured here (" in said
+        assert "were noted by the sweep in passing, over 5 questions and under its load" in said
+    else:
+        assert "5 questions, the least of 60 passes each, cells in turns" in said
+        assert {cell["passes"] for cell in latency["cells"].values()} == {60}
+        assert "Of so few, the slowest stands for the p95." in said
+
+
 def test_few_questions_name_no_winner(tmp_path):
     """Five questions about four pages: a table, no interval, no winner, and a reason."""
     place = Workplace(tmp_path, tmp_path / "documents", tmp_path / "golden.jsonl")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from harness.verdict import Interval, Standing, Verdict
-from harness.verdict.choice import choose, misses, worth_changing
+from harness.verdict.choice import CellPrice, choose, misses, worth_changing
+from harness.verdict.latency import Latency
 
 ORDER = ("context_tokens", "query_ms", "index_mb")
 
@@ -25,8 +28,18 @@ def verdict(*standings, winner=None):
     return Verdict(200, 50, 45.0, "bootstrap", 0.03, winner, standings, None, None, None, None)
 
 
-def cost(tokens, ms=10.0, mb=1.0):
-    return {"context_tokens": tokens, "query_ms": ms, "index_mb": mb}
+def cost(tokens, ms=10.0, mb=1.0, latency=None):
+    return CellPrice({"context_tokens": tokens, "query_ms": ms, "index_mb": mb}, latency)
+
+
+def measured(tokens, ms, mb=1.0, group=0):
+    """Sixty questions, the later ones longer, around ``ms``."""
+    times = Latency(ms * np.linspace(0.5, 1.5, 60), 5, group)
+    return cost(tokens, times.high, mb, times)
+
+
+def bare(prices):
+    return {name: price.costs for name, price in prices.items()}
 
 
 def test_a_cheaper_cell_is_taken_only_where_it_is_shown_to_be_no_worse():
@@ -64,19 +77,32 @@ def test_a_dearer_cell_is_never_taken_for_being_no_worse():
     assert choose(shown, costs, ORDER, 0.03).name == "a"
 
 
-def test_latencies_within_a_fifth_are_equal_and_the_next_cost_decides():
-    """10 and 11.9 ms are one latency; the smaller index is the cheaper cell."""
-    costs = {
-        "a": cost(1000, ms=10.0, mb=9.0),
-        "b": cost(1000, ms=11.9, mb=3.0),
-        "c": cost(1000, ms=12.6, mb=1.0),
-    }
-    shown = verdict(
-        standing("a", 0.80), standing("b", 0.79, non_inferior=True), standing("c", 0.79, non_inferior=True)
-    )
-    taken = choose(shown, costs, ORDER, 0.03)
+def test_latencies_noted_in_passing_do_not_decide():
+    """One cell was noted at 0.6 and at 9 ms: 15 times as much is one latency, and the smaller index is cheaper."""
+    shown = verdict(standing("a", 0.80), standing("b", 0.79, non_inferior=True))
 
-    assert (taken.name, taken.saved) == ("b", "index_mb")
+    def saved(**b):
+        return choose(shown, {"a": cost(1000, ms=9.0, mb=5.0), "b": cost(1000, **b)}, ORDER, 0.03).saved
+
+    assert saved(ms=0.6, mb=5.0) is None
+    assert saved(ms=0.6, mb=3.0) == "index_mb"
+    assert saved(ms=170.0, mb=3.0) == "index_mb"
+    assert saved(ms=0.4, mb=9.0) == "query_ms"
+    assert saved(ms=190.0, mb=3.0) is None
+
+
+def test_latencies_measured_in_turns_decide_where_they_differ_by_a_tenth():
+    """10 and 9.5 ms are one latency, 10 and 5 are two; of other turns even 5 is not shown to be lower."""
+    shown = verdict(standing("a", 0.80), standing("b", 0.79, non_inferior=True))
+
+    def chosen(**b):
+        prices = {"a": measured(1000, 10.0), "b": measured(1000, **b)}
+        return choose(shown, prices, ORDER, 0.03).saved
+
+    assert chosen(ms=9.5) is None
+    assert chosen(ms=9.5, mb=0.5) == "index_mb"
+    assert chosen(ms=5.0, mb=9.0) == "query_ms"
+    assert chosen(ms=5.0, group=1) is None
 
 
 def test_equal_results_go_to_the_cheapest():
@@ -108,13 +134,13 @@ def test_costs_that_are_not_known_decide_nothing_and_meet_no_limit():
     shown = verdict(standing("a", 0.80), standing("b", 0.79, non_inferior=True))
 
     assert choose(shown, costs, ("query_ms",), 0.03).name == "a"
-    assert list(misses(costs, {"query_ms": 20.0}).of_cell) == ["a"]
+    assert list(misses(bare(costs), {"query_ms": 20.0}).of_cell) == ["a"]
 
 
 def test_the_nearest_is_the_one_that_exceeds_its_worst_limit_least():
     """A is 3 times over one limit, b 1.5 times over two."""
     costs = {"a": cost(3000, ms=5.0), "b": cost(1500, ms=15.0)}
-    found = misses(costs, {"context_tokens": 1000.0, "query_ms": 10.0})
+    found = misses(bare(costs), {"context_tokens": 1000.0, "query_ms": 10.0})
 
     assert found.nearest == "b"
     assert found.of_cell["a"] == {"context_tokens": 3000}

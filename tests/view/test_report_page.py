@@ -74,6 +74,19 @@ def text(sweep):
     return page(sweep, found(sweep))
 
 
+def test_latencies_of_a_sweep_are_called_noted_in_passing(text):
+    """3 to 10 ms over the first 20 of 120 questions: column, picture and legend say so; the time of all cells is there.
+
+    Eight cells took 1 s of embedding and half a second of searching each.
+    """
+    said = " ".join(" ".join(Outline(text).text).split())
+
+    assert "about ms" in said
+    assert "Latency, about" in said
+    assert said.count("were noted by the sweep in passing, over 20 questions and under its load") == 2
+    assert "The cells took 12.0 seconds (embed 8.0, search 4.0)." in said
+
+
 def test_the_verdict_comes_first_and_every_part_is_there(text):
     """In order: verdict, leaderboard, recall, heat map, cost, diagnosis, effects, wording, questions, golden set."""
     order = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.view.terminal import profile, report
+from harness.view.terminal import profile, report, seconds_spent
 
 
 def test_seconds_stand_stage_by_stage(monkeypatch):
@@ -13,17 +13,18 @@ def test_seconds_stand_stage_by_stage(monkeypatch):
             "name": "minilm · 128",
             "timing": {"embed_seconds": 10.0, "search_seconds": 5.0, "query_ms_p50": 99.0},
         },
-        {"name": "bge", "timing": {"embed_seconds": 7.5}},
+        {"name": "bge", "timing": {"embed_seconds": 7.5, "rerank_seconds": 2.0, "load_seconds": 0.03}},
     ]
 
     assert profile(contents) == [
         "",
-        "seconds       embed  search    all",
-        "-" * 34,
-        "minilm · 128  10.00    5.00  15.00",
-        "bge            7.50    0.00   7.50",
-        "all           17.50    5.00  22.50",
+        "seconds       load  embed  search  rerank    all",
+        "-" * 48,
+        "minilm · 128  0.00  10.00    5.00    0.00  15.00",
+        "bge           0.03   7.50    0.00    2.00   9.53",
+        "all           0.03  17.50    5.00    2.00  24.53",
     ]
+    assert seconds_spent(contents) == "24.5 seconds (embed 17.5, search 5.0, rerank 2.0)"
 
 
 def test_nothing_finished_is_nothing_to_show():

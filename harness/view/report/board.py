@@ -12,9 +12,10 @@ from harness.decision.findings import Findings
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.verdict import Interval, Standing
 from harness.view.formats import MetricColumn, columns, legend, short
+from harness.view.notes import noted_in_passing
 from harness.view.report.drawing import forest
 
-_COSTS = (MetricColumn("query_ms_p95", "ms p95"), MetricColumn("index_mb", "index MB"))
+_COSTS = (MetricColumn("query_ms_p95", "about ms"), MetricColumn("index_mb", "index MB"))
 
 
 class BoardRow(NamedTuple):
@@ -54,6 +55,8 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
     questions = sweep.cells[0].content["questions"] if sweep.cells else {}
     said = [f"{title} {text}" for title, text in legend(explained, questions).items()]
+    if _COSTS[0] in heads:
+        said.append(f"about ms 95th percentile for a question; milliseconds {noted_in_passing(sweep)}")
     return Board(metric, heads, rows, said)
 
 

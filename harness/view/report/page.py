@@ -17,7 +17,7 @@ from harness.results.scores import rechunks
 from harness.verdict import Status
 from harness.view.colors import cell_css
 from harness.view.formats import counted, figure, limits, point_limits, points, short
-from harness.view.notes import about_budgets
+from harness.view.notes import about_budgets, noted_in_passing
 from harness.view.report.board import board
 from harness.view.report.drawing import environment
 from harness.view.report.effects import (
@@ -33,6 +33,7 @@ from harness.view.report.excerpts import hardest
 from harness.view.report.payload import payload
 from harness.view.report.plots import cost_points, left_grey, recall_lines, scatter
 from harness.view.report.questions import MEANING, REMEDIES, causes, golden_set
+from harness.view.terminal import seconds_spent
 from harness.view.verdict_words import VerdictText, verdict_words
 
 _HERE = "harness.view.report"
@@ -92,6 +93,7 @@ def _sections(sweep: FinishedSweep, findings: Findings) -> dict[str, Any]:
         "curves": _curves(sweep),
         "grids": heat_maps(sweep.cells, sweep.axes, metric),
         "costs": _costs(sweep, metric),
+        "seconds": seconds_spent([cell.content for cell in sweep.cells]),
         "causes": causes(sweep),
         "meaning": MEANING,
         "remedies": REMEDIES,
@@ -170,17 +172,19 @@ def _costs(sweep: FinishedSweep, metric: str) -> list[ReportChart]:
     """Quality against each cost in which the cells differ; at a fixed budget, recall at k and its tokens."""
     fixed = f"recall_at_{sweep.k}" if metric.endswith(("_tokens", "_over_budgets")) else metric
     found = []
-    for title, cost, label, quality in (
+    noted = f"They {noted_in_passing(sweep)}."
+    for title, cost, label, quality, note in (
         (
             "Tokens of returned context",
             f"context_tokens_at_{sweep.k}",
             f"tokens in {counted(sweep.k, 'row')}",
             fixed,
+            "",
         ),
-        ("Latency", "query_ms_p95", "ms per query, p95", metric),
-        ("Index", "index_mb", "index size in MB", metric),
+        ("Latency, about", "query_ms_p95", "ms per query, p95", metric, noted),
+        ("Index", "index_mb", "index size in MB", metric, ""),
     ):
         drawing = scatter(cost_points(sweep.cells, cost, quality), label, short(quality))
         if drawing is not None:
-            found.append(ReportChart(title, drawing))
+            found.append(ReportChart(title, drawing, note))
     return found
