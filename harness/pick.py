@@ -1,4 +1,8 @@
-"""``python -m harness.pick``: one configuration to deploy out of a finished sweep, with the reasons."""
+"""``python -m harness.pick``: one configuration to deploy out of a finished sweep, with the reasons.
+
+Exit codes: 0 a production file was written, 1 nothing meets the constraints, 3 what runs today stays, 4 an
+error. docs/exit-codes.md has what to do after each.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.command import Words, run_command
+from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say, say_all, wrapped
 from harness.errors import number, share, switch
 
@@ -15,11 +19,12 @@ if TYPE_CHECKING:
     from harness.decision.decide import Decision, Selection
 
 _USAGE = "sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, baseline=CELL, output=FILE"
+WRITTEN, NONE_MEETS, NOTHING_TO_CHANGE = 0, 1, 3
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Decides, prints, writes and records; the exit code is 1 for a mistake or when nothing can be taken."""
-    return run_command("pick", __doc__, argv, _main)
+    """Decides, prints, writes and records; gives the exit code."""
+    return run_command("pick", __doc__, argv, _main, mistake=ERROR)
 
 
 def _main(words: Words) -> int:
@@ -45,15 +50,15 @@ def _main(words: Words) -> int:
     decided = production.write_decision(path, decision)
     selection = decision.selection
     if selection is None:
-        return 1
+        return NONE_MEETS
     if config.confirm.file is not None:
         say_all(wrapped(confirmed(confirm(decision, selection, Path(str(config.confirm.file)))), ""))
     if decision.change == "keep":
-        return 0
+        return NOTHING_TO_CHANGE
     say_all(["", *view.follow_up([*production.write(path, decision, selection), decided])])
     if decision.sweep.uri:
         _record(decision, selection, config.pick.register)
-    return 0
+    return WRITTEN
 
 
 def _record(decision: Decision, selection: Selection, name: str | None) -> None:

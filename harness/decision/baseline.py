@@ -10,27 +10,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
+from omegaconf import OmegaConf
 
 from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.compose import Composed
 from harness.errors import InputError, SettingError
-from harness.records import FloatArray
-from harness.results.finished import FinishedSweep
+from harness.records import UNUSED, FloatArray
+from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.load import cells_of
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval
 from harness.verdict.change import difference_interval
 
 _RISK = 0.05
+# What makes two configurations different retrievers.
+_SETTINGS = (
+    *("chunker", "chunk", "overlap", "context", "model", "backend", "precision", "cache_dtype", "tokenizer"),
+    *("index", "retriever", "reranker"),
+)
 
 
 class Baseline(NamedTuple):
-    """What runs today: name, scores of the compared questions (float64 (questions,)), and costs."""
+    """What runs today: name, scores of the compared questions (float64 (questions,)), and costs.
+
+    ``cell``: the cell of the sweep with the same settings and k, or None.
+    """
 
     name: str
     values: FloatArray
     costs: Mapping[str, float]
+    cell: str | None
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ def baseline(
     for an unknown word, and for a production file with other questions or another metric.
     """
     if Path(word).suffix in {".yaml", ".yml"}:
-        return _from_file(Path(word), numbers, metric)
+        return _from_file(Path(word), sweep, numbers, metric, k or {})
     try:
         cell = sweep.cell(word)
     except KeyError:
@@ -75,13 +85,13 @@ def baseline(
             key="baseline",
         ) from None
     own = compared(sweep, metric, [cell], k)
-    return Baseline(cell.name, own.outcomes.values[0], {} if costs is None else costs[cell.name])
+    return Baseline(cell.name, own.outcomes.values[0], {} if costs is None else costs[cell.name], cell.name)
 
 
 def differences(base: Baseline, numbers: Compared) -> dict[str, Interval]:
     """Each cell minus the baseline, with limits that hold for all cells together (Bonferroni)."""
     outcomes = numbers.outcomes
-    others = [name for name in outcomes.names if name != base.name]
+    others = [name for name in outcomes.names if name != base.cell]
     risk = _RISK / max(1, len(others))
     return {
         name: difference_interval(
@@ -134,7 +144,9 @@ def _scores(path: Path) -> tuple[dict[str, float], dict[str, str], dict[str, str
     raise InputError(f"{path} {reason}. Write it again with python -m harness.pick.", path=path)
 
 
-def _from_file(path: Path, numbers: Compared, metric: str) -> Baseline:
+def _from_file(
+    path: Path, sweep: FinishedSweep, numbers: Compared, metric: str, k: Mapping[str, int]
+) -> Baseline:
     found = read_production(path)
     recorded = str(found.recorded["primary"])
     if recorded not in {metric, *numbers.metrics.values()}:
@@ -151,4 +163,15 @@ def _from_file(path: Path, numbers: Compared, metric: str) -> Baseline:
             key="baseline",
         )
     values = np.array([found.scores[question_id] for question_id in numbers.question_ids])
-    return Baseline(path.name, values, {key: float(cost) for key, cost in found.recorded["costs"].items()})
+    costs = {key: float(cost) for key, cost in found.recorded["costs"].items()}
+    same = [c.name for c in sweep.cells if _is_same(found, c, k.get(c.name, sweep.k))]
+    return Baseline(path.name, values, costs, next(iter(same), None))
+
+
+def _is_same(production: Production, cell: FinishedCell, k: int) -> bool:
+    """Whether the file has the settings of the cell that matter to it, and returns as many rows."""
+    theirs = OmegaConf.to_container(production.composed.config, resolve=True)
+    ours = cell.content["config"]
+    keys = [key for key in _SETTINGS if key in ours and cell.params.get(key) != UNUSED]
+    is_equal = isinstance(theirs, dict) and all(theirs.get(key) == ours[key] for key in keys)
+    return is_equal and int(production.recorded["k"]) == k

@@ -12,7 +12,8 @@ import numpy as np
 from harness.decision.baseline import Baseline, baseline, differences
 from harness.decision.latency import query_ms_p95
 from harness.errors import HarnessError, SettingError
-from harness.results.finished import FinishedCell, FinishedSweep
+from harness.results.alike import same_results
+from harness.results.finished import FinishedCell, FinishedSweep, stages
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval, Verdict
 from harness.verdict.choice import ChangeReason, ChosenCell, Misses, choose, misses, worth_changing
@@ -36,10 +37,11 @@ class Decision:
 
     - ``metric``: what decides; ``post_hoc``: it is not the metric recorded with the sweep.
     - ``k``: the cut-off of each cell.
-    - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``.
+    - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence, stages}``.
     - ``selection``: among the cells that meet the limits; None when no cell does.
     - ``is_measured``: latencies were measured for this decision.
-    - ``to_baseline``: these cells minus the baseline; ``change``: whether the choice should replace it.
+    - ``to_baseline``: these cells minus the baseline, but for a choice that has its settings or results;
+      ``change``: whether the choice should replace it.
     """
 
     sweep: FinishedSweep
@@ -123,9 +125,11 @@ def _against(
     base = baseline(word, decision.sweep, numbers, decision.metric, _own_k(decision), decision.costs)
     to_baseline = differences(base, numbers)
     change: ChangeReason = "keep"
-    if choice.name != base.name:
-        own = decision.costs[choice.name]
-        change = worth_changing(to_baseline[choice.name], own, base.costs, order, margin)
+    if choice.name != base.cell:
+        own, twins = decision.costs[choice.name], same_results(decision.sweep.cells)
+        if base.cell and twins.get(base.cell, base.cell) == twins.get(choice.name, choice.name):
+            to_baseline.pop(choice.name)
+        change = worth_changing(to_baseline.get(choice.name), own, base.costs, order, margin)
     return replace(decision, baseline=base, to_baseline=to_baseline, change=change)
 
 
@@ -165,6 +169,7 @@ def _costs(cell: FinishedCell, k: int) -> dict[str, float]:
         "query_ms": cell.metric("query_ms_p95"),
         "index_mb": cell.metric("index_mb"),
         "truncated_evidence": cell.metric("truncated_evidence"),
+        "stages": stages(cell.params),
     }
 
 

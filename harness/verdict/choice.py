@@ -12,7 +12,7 @@ from harness.verdict import Interval, Standing, Verdict
 Reason: TypeAlias = Literal["winner", "best observed", "cheaper", "equal", "only one"]
 ChangeReason: TypeAlias = Literal["better", "cheaper", "keep"]
 # Costs that differ by less than this share count as equal; latency is not measured more precisely.
-EQUAL = {"query_ms": 0.2, "context_tokens": 0.02, "index_mb": 0.02}
+EQUAL = {"query_ms": 0.2, "coarse_ms": 0.9, "context_tokens": 0.02, "index_mb": 0.02}
 
 
 @dataclass(frozen=True)
@@ -73,46 +73,63 @@ def choose(
     """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
 
     A cell is taken instead of the best observed only if it is cheaper and shown to be ``non_inferior``, or
-    has the same results. Costs within the shares of ``EQUAL`` are equal; then the next cost decides.
+    has the same results. Costs within the shares of ``EQUAL`` are equal; then the next cost decides. Between
+    cells with the same results, fewer ``stages`` (where ``costs`` has them) count before any latency, and
+    latencies count only where one is over ten times the other, each taken as 10 ms or more.
     """
     best = verdict.standings[0]
     if len(verdict.standings) == 1:
         return ChosenCell(best.name, "only one", best.name)
     equal = [s for s in verdict.standings if best.name in {s.name, s.same_as}]
+    first = _cheapest(equal, {s.name: _coarse(costs[s.name]) for s in equal}, _staged(order)).name
     if len(equal) == len(verdict.standings):
-        return ChosenCell(_cheapest(equal, costs, order).name, "equal", best.name)
+        return ChosenCell(first, "equal", best.name)
+    others = [s for s in verdict.standings if s not in equal]
     cheaper = {
         standing.name: saved
-        for standing in verdict.standings[1:]
-        if (saved := _saved(costs[standing.name], costs[best.name], order)) is not None
+        for standing in others
+        if (saved := _saved(costs[standing.name], costs[first], order)) is not None
     }
-    proven = [s for s in verdict.standings[1:] if (s.non_inferior or s in equal) and s.name in cheaper]
+    proven = [s for s in others if s.non_inferior and s.name in cheaper]
     if proven:
         taken = _cheapest(proven, costs, order)
-        return ChosenCell(taken.name, "cheaper", best.name, cheaper[taken.name])
-    open_ = [s for s in verdict.standings[1:] if s.name in cheaper and s.status != "ruled out"]
+        return ChosenCell(taken.name, "cheaper", first, cheaper[taken.name])
+    open_ = [s for s in others if s.name in cheaper and s.status != "ruled out"]
     reason: Reason = "winner" if verdict.winner == best.name else "best observed"
     if not open_:
-        return ChosenCell(best.name, reason, best.name)
+        return ChosenCell(first, reason, first)
     candidate = _cheapest(open_, costs, order)
     needed = _required_sample_size(candidate, verdict.questions, margin)
     return ChosenCell(
-        best.name, reason, best.name, cheaper[candidate.name], candidate.name, required_sample_size=needed
+        first, reason, first, cheaper[candidate.name], candidate.name, required_sample_size=needed
     )
 
 
+def _coarse(costs: Mapping[str, float]) -> dict[str, float]:
+    # Latencies of one cell were seen to differ from 0.6 to 9 ms.
+    return {**costs, "coarse_ms": max(10.0, costs.get("query_ms", math.nan))}
+
+
+def _staged(order: Sequence[str]) -> tuple[str, ...]:
+    at = order.index("query_ms") if "query_ms" in order else len(order)
+    return (*order[:at], "stages", "coarse_ms", *order[at + 1 :])
+
+
 def worth_changing(
-    to_baseline: Interval,
+    to_baseline: Interval | None,
     costs: Mapping[str, float],
     baseline_costs: Mapping[str, float],
     order: Sequence[str],
     margin: float,
 ) -> ChangeReason:
-    """Whether the chosen cell should replace the baseline.
+    """Whether the chosen cell should replace the baseline; ``to_baseline`` is None for the same results.
 
     "better": it is shown to be better. "cheaper": it is cheaper, and shown to lose less than the margin. Else
     "keep".
     """
+    if to_baseline is None:
+        saved = _saved(_coarse(costs), _coarse(baseline_costs), _staged(order))
+        return "keep" if saved is None else "cheaper"
     if to_baseline.lo is not None and to_baseline.lo > 0:
         return "better"
     is_cheaper = _saved(costs, baseline_costs, order) is not None
@@ -124,9 +141,9 @@ def worth_changing(
 def _saved(one: Mapping[str, float], other: Mapping[str, float], order: Sequence[str]) -> str | None:
     """The cost that makes ``one`` cheaper than ``other``, or None when it is not."""
     for key in order:
-        if math.isnan(one[key]) or math.isnan(other[key]) or _equal(key, one[key], other[key]):
-            continue
-        return key if one[key] < other[key] else None
+        ours, theirs = one.get(key, math.nan), other.get(key, math.nan)
+        if not (math.isnan(ours) or math.isnan(theirs) or _equal(key, ours, theirs)):
+            return key if ours < theirs else None
     return None
 
 
@@ -136,12 +153,10 @@ def _cheapest(
     """Cost by cost, cells within the tolerance of the least stay; of these, the best."""
     left = list(standings)
     for key in order:
-        known = [costs[s.name][key] for s in left if not math.isnan(costs[s.name][key])]
+        of = {s.name: costs[s.name].get(key, math.nan) for s in left}
+        known = [cost for cost in of.values() if not math.isnan(cost)]
         if known:
-            least = min(known)
-            left = [
-                s for s in left if math.isnan(costs[s.name][key]) or _equal(key, costs[s.name][key], least)
-            ]
+            left = [s for s in left if math.isnan(of[s.name]) or _equal(key, of[s.name], min(known))]
     return max(left, key=lambda s: s.mean.value)
 
 

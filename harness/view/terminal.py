@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.say import wrapped
@@ -80,11 +80,16 @@ def report(
     verdict: Sequence[str] = (),
     *,
     same_chunks: bool,
+    twins: Collection[str] = (),
 ) -> list[str]:
-    """The end of a sweep: table, legend, the sentences of the verdict, warnings, failures."""
+    """The end of a sweep: table, legend, the sentences of the verdict, warnings, failures.
+
+    ``twins``: cells that have no line in the table, because another with the same results has one.
+    """
     lines: list[str] = []
     if contents:
-        table, shown = sweep_table(contents, columns(primary, k, same_chunks=same_chunks))
+        listed = [content for content in contents if content["name"] not in twins]
+        table, shown = sweep_table(listed, columns(primary, k, same_chunks=same_chunks))
         explained = legend(shown, has_limits=f"{primary}_lo" in contents[0]["metrics"])
         lines += ["", *table, "", *(f"  {title:<13} {text}" for title, text in explained.items())]
     if verdict:

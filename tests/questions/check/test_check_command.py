@@ -222,7 +222,7 @@ def test_mistakes(kitchen, words, message):
     """Every wrong word is answered by a sentence, before anything is read."""
     done = check(kitchen, *(word for word in words))
 
-    assert done.returncode == 1
+    assert done.returncode == 4
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(kitchen.root.glob("*nowhere*"))
