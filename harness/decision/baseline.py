@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from harness.cli.command import Words
 from harness.cli.compose import Composed
 from harness.errors import InputError, SettingError
 from harness.records import UNUSED, FloatArray
+from harness.results.alike import alike
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.load import cells_of
 from harness.results.scores import Compared, compared
@@ -34,13 +35,15 @@ _SETTINGS = (
 class Baseline(NamedTuple):
     """What runs today: name, scores of the compared questions (float64 (questions,)), and costs.
 
-    ``cell``: the cell of the sweep with the same settings and k, or None.
+    ``cell``: the cell of the sweep with the same settings and k, or None; ``alike``: it, and the cells with
+    the same results.
     """
 
     name: str
     values: FloatArray
     costs: Mapping[str, float]
     cell: str | None
+    alike: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,14 @@ def baseline(
             key="baseline",
         ) from None
     own = compared(sweep, metric, [cell], k)
-    return Baseline(cell.name, own.outcomes.values[0], {} if costs is None else costs[cell.name], cell.name)
+    costs_of = {} if costs is None else costs[cell.name]
+    return Baseline(cell.name, own.outcomes.values[0], costs_of, cell.name, alike(sweep.cells, cell.name))
 
 
 def differences(base: Baseline, numbers: Compared) -> dict[str, Interval]:
-    """Each cell minus the baseline, with limits that hold for all cells together (Bonferroni)."""
+    """Each cell that is not alike, minus the baseline; limits hold for all together (Bonferroni)."""
     outcomes = numbers.outcomes
-    others = [name for name in outcomes.names if name != base.cell]
+    others = [name for name in outcomes.names if name not in base.alike]
     risk = _RISK / max(1, len(others))
     return {
         name: difference_interval(
@@ -165,7 +169,7 @@ def _from_file(
     values = np.array([found.scores[question_id] for question_id in numbers.question_ids])
     costs = {key: float(cost) for key, cost in found.recorded["costs"].items()}
     same = [c.name for c in sweep.cells if _is_same(found, c, k.get(c.name, sweep.k))]
-    return Baseline(path.name, values, costs, next(iter(same), None))
+    return Baseline(path.name, values, costs, next(iter(same), None), alike(sweep.cells, *same))
 
 
 def _is_same(production: Production, cell: FinishedCell, k: int) -> bool:

@@ -12,8 +12,8 @@ import numpy as np
 from harness.decision.baseline import Baseline, baseline, differences
 from harness.decision.latency import query_ms_p95
 from harness.errors import HarnessError, SettingError
-from harness.results.alike import same_results
-from harness.results.finished import FinishedCell, FinishedSweep, stages
+from harness.results.cells import stages
+from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval, Verdict
 from harness.verdict.choice import ChangeReason, ChosenCell, Misses, choose, misses, worth_changing
@@ -40,8 +40,7 @@ class Decision:
     - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence, stages}``.
     - ``selection``: among the cells that meet the limits; None when no cell does.
     - ``is_measured``: latencies were measured for this decision.
-    - ``to_baseline``: these cells minus the baseline, but for a choice that has its settings or results;
-      ``change``: whether the choice should replace it.
+    - ``to_baseline``: these cells minus the baseline; ``change``: whether the choice should replace it.
     """
 
     sweep: FinishedSweep
@@ -126,9 +125,7 @@ def _against(
     to_baseline = differences(base, numbers)
     change: ChangeReason = "keep"
     if choice.name != base.cell:
-        own, twins = decision.costs[choice.name], same_results(decision.sweep.cells)
-        if base.cell and twins.get(base.cell, base.cell) == twins.get(choice.name, choice.name):
-            to_baseline.pop(choice.name)
+        own = decision.costs[choice.name]
         change = worth_changing(to_baseline.get(choice.name), own, base.costs, order, margin)
     return replace(decision, baseline=base, to_baseline=to_baseline, change=change)
 

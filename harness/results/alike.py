@@ -23,3 +23,9 @@ def same_results(cells: Sequence[FinishedCell]) -> dict[str, str]:
         if first.setdefault(key, cell.name) != cell.name:
             found[cell.name] = first[key]
     return found
+
+
+def alike(cells: Sequence[FinishedCell], *names: str) -> set[str]:
+    """The cells of these ``names``, and all with the same results."""
+    first = {cell.name: cell.name for cell in cells} | same_results(cells)
+    return {name for name, of in first.items() if of in {first[one] for one in names}}

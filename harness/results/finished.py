@@ -15,7 +15,7 @@ from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.paths import root
-from harness.records import UNUSED
+from harness.results.cells import by_cost
 
 SWEEP = "sweep.json"
 
@@ -158,27 +158,10 @@ def _unclear(word: str, sweeps: dict[Path, dict[str, Any]], named: list[Path]) -
     return SettingError(f"sweep={word}: {outputs()} has no sweep of that name.{hint}", key="sweep")
 
 
-def by_cost(content: Mapping[str, Any], k: int) -> tuple[float, ...]:
-    """The order of cells with equal scores: the cheapest first, by what is known at the end of a sweep.
-
-    Tokens of ``k`` rows, stages that run, MB of the index. Latencies noted in passing are too rough.
-    """
-    params, figures = content["params"], content["metrics"] | content["health"]
-    tokens, index_mb = (float(figures.get(name, 0.0)) for name in (f"context_tokens_at_{k}", "index_mb"))
-    return tokens, float(stages(params)), index_mb
-
-
-def stages(params: Mapping[str, str]) -> int:
-    """How many stages a cell runs for a question, beside one search."""
-    groups = (params.get(group, UNUSED) for group in ("model", "reranker"))
-    return sum(option not in {UNUSED, "none"} for option in groups) + (params.get("retriever") == "hybrid")
-
-
 def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Collected:
     """The cells below ``folder``, best first; failures in the order of ``names``.
 
-    Equal scores are ordered by ``by_cost``, then by name. A cell without a file (process killed)
-    counts as failed.
+    Equal scores are ordered by ``by_cost``, then by name. A cell without a file counts as failed.
     """
     files = {file: _finished(file) for file in folder.glob("*/result.json")}
     contents = list(files.values())

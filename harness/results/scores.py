@@ -12,7 +12,8 @@ import numpy as np
 from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.records import Kind
-from harness.results.finished import FinishedCell, FinishedSweep, by_cost
+from harness.results.cells import by_cost
+from harness.results.finished import FinishedCell, FinishedSweep
 from harness.verdict import Outcomes
 
 _AT_ROWS = re.compile(r"(.+_at_)\d+")

@@ -10,15 +10,7 @@ from harness.decision.baseline import Baseline
 from harness.decision.decide import Decision, Selection
 from harness.results.alike import same_results
 from harness.verdict import Standing
-from harness.view.formats import (
-    counted,
-    figure,
-    in_brackets,
-    limits,
-    point_limits,
-    points,
-    short,
-)
+from harness.view.formats import counted, figure, in_brackets, limits, point_limits, points, short
 from harness.view.table import Head, TextTable
 from harness.view.verdict_words import verdict_words
 
@@ -55,8 +47,8 @@ def table(decision: Decision) -> list[str]:
     found = decision.selection
     taken = found.choice.name if found else None
     standings = {s.name: s for s in found.verdict.standings} if found else {}
-    cells = sorted(decision.sweep.cells, key=lambda cell: cell.name != taken)  # of twins the taken one
-    twins = same_results(cells)
+    # Of cells with the same results, the line is that of the one that is taken.
+    twins = same_results(sorted(decision.sweep.cells, key=lambda cell: cell.name != taken))
     outside = [cell.name for cell in decision.sweep.cells if cell.name not in standings]
     heads = [
         Head("", left=True),

@@ -53,10 +53,10 @@ def judged(labels: Labels) -> list[str]:
     return said + other_names(labels.other_names)
 
 
-def other_names(pairs: Mapping[str, str]) -> list[str]:
+def other_names(pairs: Mapping[str, str], what: str = "other names for documents") -> list[str]:
     """The first of the ids that labels have for documents, with the document's own, and how many more."""
     more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
-    return [f"other names for documents: {given} is {own}{more}" for given, own in list(pairs.items())[:1]]
+    return [f"{what}: {given} is {own}{more}" for given, own in list(pairs.items())[:1]]
 
 
 def cell_begins(number: int, total: int, name: str) -> str:
