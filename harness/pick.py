@@ -78,7 +78,10 @@ def _record(decision: Decision, selection: Selection, name: str | None) -> None:
     cell = sweep.cell(selection.choice.name)
     record_pick(sweep.uri, sweep.experiment_id, sweep.run_id, cell.run_id, cell.name)
     if name:
-        version = register(sweep.uri, cell, decision.k[cell.name], str(name))
+        metric = selection.compared.metrics[cell.name]
+        about = {"sweep": sweep.name, "cell": cell.name, "metric": metric}
+        about |= {"score": f"{cell.metric(metric):.4f}", "k": str(decision.k[cell.name])}
+        version = register(sweep.uri, cell, decision.k[cell.name], str(name), about)
         say(f'{"Registered":<10} mlflow.pyfunc.load_model("models:/{name}@champion") (version {version})')
 
 

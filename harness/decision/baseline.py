@@ -26,7 +26,7 @@ from harness.verdict.change import difference_interval
 
 _RISK = 0.05
 # What makes two configurations different retrievers.
-_SETTINGS = (
+SETTINGS = (
     *("chunker", "chunk", "overlap", "context", "model", "backend", "precision", "cache_dtype", "tokenizer"),
     *("index", "retriever", "reranker"),
 )
@@ -176,6 +176,6 @@ def _is_same(production: Production, cell: FinishedCell, k: int) -> bool:
     """Whether the file has the settings of the cell that matter to it, and returns as many rows."""
     theirs = OmegaConf.to_container(production.composed.config, resolve=True)
     ours = cell.content["config"]
-    keys = [key for key in _SETTINGS if key in ours and cell.params.get(key) != UNUSED]
+    keys = [key for key in SETTINGS if key in ours and cell.params.get(key) != UNUSED]
     is_equal = isinstance(theirs, dict) and all(theirs.get(key) == ours[key] for key in keys)
     return is_equal and int(production.recorded["k"]) == k

@@ -122,7 +122,7 @@ def folder_meant(word: str) -> Path | None:
 
 
 def recorded_in(word: str) -> Path:
-    """The folder of the newest sweep that has ended (``latest``), or of the one called ``word``.
+    """The folder of the newest sweep that ended with a result (``latest``), or of the one called ``word``.
 
     Raises ``StoreError`` when there is none, ``SettingError`` for an unknown name.
     """
@@ -134,7 +134,7 @@ def recorded_in(word: str) -> Path:
             where=outputs(),
         )
     if word == "latest":
-        ended = [folder for folder, about in sweeps.items() if about.get("ended")]
+        ended = [f for f, about in sweeps.items() if about.get("ended") and any(f.glob("*/result.json"))]
         return ended[0] if ended else next(iter(sweeps))
     named = [folder for folder, about in sweeps.items() if about["name"] == word]
     if len(named) == 1:

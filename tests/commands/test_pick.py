@@ -81,6 +81,33 @@ def test_the_champion_answers_questions(picked, monkeypatch):
         assert text[hit["start"] : hit["end"]] == hit["text"]
 
 
+def test_only_another_configuration_makes_a_new_version(picked):
+    """Version 1 has tags and a description, and stays for the same pick; another k is another version; runs end when they ended."""
+    from mlflow import MlflowClient
+
+    place, _ = picked
+    client = MlflowClient(f"sqlite:///{place.root}/mlruns/mlflow.db")
+    folder = min(file.parent for file in place.root.glob("outputs/*/*/sweep.json"))
+    words = (f"sweep={folder}", "pick.measure=false", "output=again.yaml")
+    first = client.get_model_version_by_alias("retriever", "champion")
+    ended = client.get_run(first.run_id).info.end_time
+    again = place.run(*words, module="harness.pick")
+    same = client.get_model_version_by_alias("retriever", "champion")
+    other = place.run(*words, "max.context_tokens=200", module="harness.pick")
+    new = client.get_model_version_by_alias("retriever", "champion")
+    run = client.get_run(new.run_id).info
+
+    assert (again.returncode, other.returncode) == (0, 0), again.stderr + other.stderr
+    assert (str(first.version), str(same.version), str(new.version)) == ("1", "1", "2")
+    assert first.tags.items() >= {"cell": "chunk 128", "metric": "recall_at_2000_tokens", "k": "5"}.items()
+    assert float(first.tags["score"]) > 0
+    assert "- cell: chunk 128" in first.description
+    assert new.tags["k"] != "5"
+    assert (run.status, run.end_time) == ("FINISHED", ended)
+    sweep = json.loads((folder / "sweep.json").read_text())
+    assert ended <= 1000 * sweep["ended"]
+
+
 def test_constraints_that_nobody_meets_are_a_sentence(picked):
     """It says so, names the nearest, and writes nothing."""
     place, _ = picked
