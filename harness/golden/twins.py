@@ -161,7 +161,7 @@ def similar_to(
     groups: dict[str, list[Evidence]] = defaultdict(list)
     for label in labels:
         groups[label.doc_id if label.doc_id in by_id else ""].append(label)
-    found = {}
+    found: dict[Evidence, tuple[Document, int]] = {}
     for doc_id, own in groups.items():
         within = [by_id[doc_id]] if doc_id in by_id else documents
         spans = find_similar({label.quote for label in own if label.quote}, within)
