@@ -1,4 +1,8 @@
-"""``python -m harness.pick``: one configuration to deploy out of a finished sweep, with the reasons."""
+"""``python -m harness.pick``: one configuration to deploy out of a finished sweep, with the reasons.
+
+Exit codes: 0 a production file was written, 1 nothing meets the constraints, 3 what runs today stays, 4 an
+error. docs/exit-codes.md has what to do after each.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.command import Words, run_command
+from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say, say_all, wrapped
 from harness.errors import SettingError, number, share, switch
 
@@ -17,11 +21,12 @@ if TYPE_CHECKING:
 _USAGE = (
     "sweep=ID, metric=NAME, max.context_tokens=N, max.query_ms=MS, pick.deploy=k, baseline=CELL, output=FILE"
 )
+WRITTEN, NONE_MEETS, NOTHING_TO_CHANGE = 0, 1, 3
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Decides, prints, writes and records; the exit code is 1 for a mistake or when nothing can be taken."""
-    return run_command("pick", __doc__, argv, _main)
+    """Decides, prints, writes and records; gives the exit code."""
+    return run_command("pick", __doc__, argv, _main, mistake=ERROR)
 
 
 def _main(words: Words) -> int:
@@ -60,15 +65,15 @@ def _main(words: Words) -> int:
     decided = production.write_decision(path, decision)
     selection = decision.selection
     if selection is None:
-        return 1
+        return NONE_MEETS
     if config.confirm.file is not None:
         say_all(wrapped(confirmed(confirm(decision, selection, Path(str(config.confirm.file)))), ""))
     if decision.change == "keep":
-        return 0
+        return NOTHING_TO_CHANGE
     say_all(["", *view.follow_up([*production.write(path, decision, selection), decided])])
     if decision.sweep.uri:
         _record(decision, selection, config.pick.register)
-    return 0
+    return WRITTEN
 
 
 def _record(decision: Decision, selection: Selection, name: str | None) -> None:
@@ -88,7 +93,11 @@ def _record(decision: Decision, selection: Selection, name: str | None) -> None:
     cell = sweep.cell(selection.choice.name)
     record_pick(sweep.uri, sweep.experiment_id, sweep.run_id, cell.run_id, cell.name)
     if name:
-        version = register(sweep.uri, cell, decision.points[cell.name].point, str(name))
+        own = decision.points[cell.name]
+        about = {"sweep": sweep.name, "cell": cell.name, "metric": own.recorded}
+        about |= {"score": f"{cell.metric(own.recorded):.4f}"}
+        about |= {key: str(value) for key, value in own.point.settings().items()}
+        version = register(sweep.uri, cell, own.point, str(name), about)
         say(f'{"Registered":<10} mlflow.pyfunc.load_model("models:/{name}@champion") (version {version})')
 
 

@@ -1,6 +1,7 @@
 """``python -m harness.verify production.yaml url=...``: a live retriever against its configuration.
 
-Exit codes: 0 in parity, 1 not in parity, 2 not comparable, 4 an error.
+Exit codes: 0 in parity, 1 not in parity, 2 not comparable, 4 an error, 5 too many questions can't be scored
+any more. docs/exit-codes.md has what to do after each.
 """
 
 from __future__ import annotations
@@ -9,19 +10,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.command import Words, run_command
+from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say_all, wrapped
 from harness.errors import SettingError, share
 
 _USAGE = (
     "python -m harness.verify production.yaml url=http://127.0.0.1:8000/search (or target=module:function)"
 )
-PARITY, NOT_IN_PARITY, NOT_COMPARABLE, ERROR = 0, 1, 2, 4
+PARITY, NOT_IN_PARITY = 0, 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Asks both, compares, prints the outcome; gives the exit code."""
-    return run_command("verify", __doc__, argv, _main, mistake=ERROR)
+    return run_command("verify", __doc__, argv, _main, mistake=ERROR, failed=_failed)
+
+
+def _failed(words: Words, sentence: str) -> None:
+    from harness.view.outcome import write_outcome
+
+    write_outcome(words, "parity", ERROR, "error", [sentence], {})
 
 
 def _main(words: Words) -> int:
@@ -36,6 +43,7 @@ def _main(words: Words) -> int:
     from harness.metrics.operating_point import OperatingPoint
     from harness.view import cell_notes
     from harness.view import recorded as view
+    from harness.view.outcome import not_comparable, write_outcome
 
     live, others = split_live(words.overrides)
     if not live:
@@ -54,8 +62,7 @@ def _main(words: Words) -> int:
     try:
         found, answered = agreement(recorded, with_live(config, live), point, margin, max_left_out)
     except NotComparableError as error:
-        say_all(wrapped(f"Not comparable: {error}", ""))
-        return NOT_COMPARABLE
+        return not_comparable(words, "parity", error)
     in_parity = found.share("in_order") >= min_equal or found.is_equivalent(margin)
     said = view.parity_sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
     said += view.moved(found, float(recorded.recorded["score"]))
@@ -63,9 +70,12 @@ def _main(words: Words) -> int:
     say_all(view.parity_table(found))
     asked = {kind: len(questions) for kind, questions in answered.questions.items()}
     content = {"health": answered.health, "remarks": answered.remarks, "questions": asked}
-    if wrong := cell_notes.own_chunks("live", content):
+    wrong = cell_notes.own_chunks("live", content)
+    if wrong:
         say_all(["", *wrapped(wrong, "! ", "  ")])
-    return PARITY if in_parity else NOT_IN_PARITY
+    code, outcome = (PARITY, "in parity") if in_parity else (NOT_IN_PARITY, "not in parity")
+    write_outcome(words, "parity", code, outcome, [*said, *filter(None, [wrong])], view.parity_content(found))
+    return code
 
 
 if __name__ == "__main__":

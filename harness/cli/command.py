@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +18,8 @@ from harness.cli.say import complain, prepare, say_all
 from harness.errors import HarnessError, SettingError
 from harness.paths import conf_folder
 
-MISTAKE, STOPPED = 1, 130
+MISTAKE, ERROR, STOPPED = 1, 4, 130
+"""Exit codes after an error (``ERROR`` where 1 is an answer of the command), and after Ctrl-C."""
 # Values of these keys are paths, addresses or ids: always text.
 TEXT_KEY = re.compile(
     r"(^|\.)(path|file|folder|uri|url|chunks|qrels|rejected|name|revision|output|sweep|baseline|cache|tokenizer|dir|only)$"
@@ -124,6 +126,13 @@ def quote(text: str) -> str:
     return "'" + escaped + "\\" * tail + "'"
 
 
+def unquoted(text: str) -> str:
+    """``text`` without the quotes that it needs only on the command line; see ``quote``."""
+    if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
+        return text
+    return re.sub(r"(\\+)(?=['\"]|$)", lambda m: m[1][: len(m[1]) // 2], text[1:-1])
+
+
 def run_command(
     name: str,
     about: str | None,
@@ -132,11 +141,13 @@ def run_command(
     stopped: str = "Stopped.",
     setting: re.Pattern[str] = SETTING,
     mistake: int = MISTAKE,
+    failed: Callable[[Words, str], None] | None = None,
 ) -> int:
     """Runs ``task`` with the words and gives its exit code; ``mistake`` after an error, 130 after Ctrl-C.
 
-    ``stopped`` is printed after Ctrl-C. ``setting``: how a word begins that is a setting. ``--help`` prints
-    ``about`` and the settings of ``conf/command/NAME.yaml``.
+    ``stopped`` is printed after Ctrl-C. ``setting``: how a word begins that is a setting. ``failed`` is told
+    of an error. ``--help`` prints ``about`` and the settings of ``conf/command/NAME.yaml``. A fault of the
+    program itself keeps its stack trace, and is an error too.
     """
     words = take_apart(sys.argv[1:] if argv is None else argv, setting)
     prepare()
@@ -147,11 +158,20 @@ def run_command(
         check_flags(words)
         return task(words)
     except HarnessError as error:
-        complain(f"error: {error}")
-        return mistake
+        said = str(error)
+        complain(f"error: {said}")
     except KeyboardInterrupt:
         complain(stopped)
         return STOPPED
+    except Exception as error:  # noqa: BLE001 - Python's own exit code is 1, which may be an answer
+        complain(traceback.format_exc())
+        said = f"The program failed: {type(error).__name__}: {error}"
+    if failed is not None:
+        try:
+            failed(words, said)
+        except HarnessError as error:
+            complain(f"error: {error}")
+    return mistake
 
 
 def sweep_help(words: Words) -> str:

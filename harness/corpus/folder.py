@@ -21,7 +21,7 @@ from harness.text.headings import title_of
 _OWN = re.compile(
     r"<!doctype html>.{0,2000}? · retrieval report</title>"
     r"|(?:# Leaderboard\n|\*\*).{0,4000}?\n\| cell \|[^\n]*(?:@|mrr|truncated)[^\n]*\n\|---\|---:\|"
-    r"|### Retrieval gate: "
+    r"|### Retrieval (?:gate|parity): "
     r"|[^\n]+: [\d,]+ questions?, [\d,]+ documents?; (?:nothing found|\d+ (?:serious|note))[^\n]*\n\n"
     r"|# One retrieval configuration, written by `python -m harness"
     r'|question_id,cluster,[^\n]+\n|\{\n "sweep": "[^\n]*\n "run_id": '

@@ -3,35 +3,49 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
+from omegaconf import OmegaConf
 
 from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.compose import Composed
+from harness.decision.operating_points import Operating, operating_points
 from harness.errors import InputError, SettingError
 from harness.metrics.operating_point import OperatingPoint
-from harness.records import FloatArray
-from harness.results.finished import FinishedSweep
+from harness.records import UNUSED, FloatArray
+from harness.results.alike import alike
+from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.load import cells_of
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval
 from harness.verdict.change import difference_interval
 
 _RISK = 0.05
+# What makes two configurations different retrievers.
+SETTINGS = (
+    *("chunker", "chunk", "overlap", "context", "model", "backend", "precision", "cache_dtype", "tokenizer"),
+    *("index", "retriever", "reranker"),
+)
 
 
 class Baseline(NamedTuple):
-    """What runs today: name, scores of the compared questions (float64 (questions,)), and costs."""
+    """What runs today: name, scores of the compared questions (float64 (questions,)), and costs.
+
+    ``cell``: the cell of the sweep with the same settings and operating point, or None; ``alike``: it, and
+    the cells with the same results.
+    """
 
     name: str
     values: FloatArray
     costs: Mapping[str, float]
+    cell: str | None
+    alike: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -62,16 +76,17 @@ def baseline(
     sweep: FinishedSweep,
     numbers: Compared,
     metric: str,
-    own: Mapping[str, str] | None = None,
+    points: Mapping[str, Operating] | None = None,
     costs: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Baseline:
     """The baseline called ``word``: a cell's name, six characters of its run id, or a production file.
 
-    ``own``: the metric of each cell, where it stands in the place of ``metric``. Raises ``SettingError`` for
+    ``points``: the operating point of each cell, by default that of ``metric``. Raises ``SettingError`` for
     an unknown word, and for a production file with other questions or another metric.
     """
+    points = points or operating_points(sweep, metric)
     if Path(word).suffix in {".yaml", ".yml"}:
-        return _from_file(Path(word), numbers, metric)
+        return _from_file(Path(word), sweep, numbers, metric, points)
     try:
         cell = sweep.cell(word)
     except KeyError:
@@ -80,14 +95,15 @@ def baseline(
             f"{cells_of(sweep, word)}",
             key="baseline",
         ) from None
-    alone = compared(sweep, metric, [cell], own)
-    return Baseline(cell.name, alone.outcomes.values[0], {} if costs is None else costs[cell.name])
+    alone = compared(sweep, metric, [cell], {cell.name: points[cell.name].decides})
+    costs_of = {} if costs is None else costs[cell.name]
+    return Baseline(cell.name, alone.outcomes.values[0], costs_of, cell.name, alike(sweep.cells, cell.name))
 
 
 def differences(base: Baseline, numbers: Compared) -> dict[str, Interval]:
-    """Each cell minus the baseline, with limits that hold for all cells together (Bonferroni)."""
+    """Each cell that is not alike, minus the baseline; limits hold for all together (Bonferroni)."""
     outcomes = numbers.outcomes
-    others = [name for name in outcomes.names if name != base.name]
+    others = [name for name in outcomes.names if name not in base.alike]
     risk = _RISK / max(1, len(others))
     return {
         name: difference_interval(
@@ -140,7 +156,9 @@ def _scores(path: Path) -> tuple[dict[str, float], dict[str, str], dict[str, str
     raise InputError(f"{path} {reason}. Write it again with python -m harness.pick.", path=path)
 
 
-def _from_file(path: Path, numbers: Compared, metric: str) -> Baseline:
+def _from_file(
+    path: Path, sweep: FinishedSweep, numbers: Compared, metric: str, points: Mapping[str, Operating]
+) -> Baseline:
     found = read_production(path)
     recorded = str(found.recorded["primary"])
     if recorded not in {metric, *numbers.metrics.values()}:
@@ -157,4 +175,15 @@ def _from_file(path: Path, numbers: Compared, metric: str) -> Baseline:
             key="baseline",
         )
     values = np.array([found.scores[question_id] for question_id in numbers.question_ids])
-    return Baseline(path.name, values, {key: float(cost) for key, cost in found.recorded["costs"].items()})
+    costs = {key: float(cost) for key, cost in found.recorded["costs"].items()}
+    same = [c.name for c in sweep.cells if _is_same(found, c, points[c.name].point)]
+    return Baseline(path.name, values, costs, next(iter(same), None), alike(sweep.cells, *same))
+
+
+def _is_same(production: Production, cell: FinishedCell, point: OperatingPoint) -> bool:
+    """Whether the file has the settings of the cell that matter to it, and its operating point."""
+    theirs = OmegaConf.to_container(production.composed.config, resolve=True)
+    ours = cell.content["config"]
+    keys = [key for key in SETTINGS if key in ours and cell.params.get(key) != UNUSED]
+    is_equal = isinstance(theirs, dict) and all(theirs.get(key) == ours[key] for key in keys)
+    return is_equal and production.operating_point == point

@@ -11,6 +11,7 @@ from harness.decision.baseline import Baseline, baseline, differences
 from harness.decision.latency import Measured, measured, worth_measuring
 from harness.decision.operating_points import Deploy, Operating, operating_points, other_budget
 from harness.errors import HarnessError, SettingError
+from harness.results.cells import stages
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.scores import Compared, compared
 from harness.verdict import Interval, Verdict
@@ -35,7 +36,7 @@ class Decision:
 
     - ``metric``: what decides; ``post_hoc``: it is not the metric recorded with the sweep.
     - ``points``: the operating point of each cell, at which it is judged, priced and shipped.
-    - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence}``.
+    - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence, stages}``.
     - ``selection``: among the cells that meet the limits; None when no cell does.
     - ``latency``: measured for this decision; None where those noted during the sweep are used.
     - ``to_baseline``: these cells minus the baseline; ``change``: whether the choice should replace it.
@@ -116,7 +117,7 @@ def decide(
     feasible = [cell for cell in sweep.cells if cell.name not in found.of_cell]
     if not feasible:
         return decision
-    numbers = compared(sweep, chosen, feasible, _deciding(points))
+    numbers = compared(sweep, chosen, feasible, {name: own.decides for name, own in points.items()})
     verdict = judge(numbers.outcomes, margin)
     if measure and "query_ms" in order and not decision.latency:
         decision = _measured(decision, worth_measuring(verdict, decision.costs, order))
@@ -131,14 +132,12 @@ def _against(
 ) -> Decision:
     """The decision with every cell's difference to the baseline."""
     numbers, choice = selection.compared, selection.choice
-    base = baseline(
-        word, decision.sweep, numbers, decision.metric, _deciding(decision.points), decision.costs
-    )
+    base = baseline(word, decision.sweep, numbers, decision.metric, decision.points, decision.costs)
     to_baseline = differences(base, numbers)
     change: ChangeReason = "keep"
-    if choice.name != base.name:
+    if choice.name != base.cell:
         own, their = decision.price(choice.name), decision.price(base.name, base.costs)
-        change = worth_changing(to_baseline[choice.name], own, their, order, margin)
+        change = worth_changing(to_baseline.get(choice.name), own, their, order, margin)
     return replace(decision, baseline=base, to_baseline=to_baseline, change=change)
 
 
@@ -154,16 +153,13 @@ def checked_order(order: Sequence[str]) -> tuple[str, ...]:
     return tuple(order)
 
 
-def _deciding(points: Mapping[str, Operating]) -> dict[str, str]:
-    return {name: own.decides for name, own in points.items()}
-
-
 def _costs(cell: FinishedCell, tokens: str) -> dict[str, float]:
     return {
         "context_tokens": cell.metric(tokens),
         "query_ms": cell.metric("query_ms_p95"),
         "index_mb": cell.metric("index_mb"),
         "truncated_evidence": cell.metric("truncated_evidence"),
+        "stages": stages(cell.params),
     }
 
 

@@ -6,9 +6,10 @@ questions.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from harness.chunker.context import with_context
 from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.values import check_plain_settings
+from harness.decision.baseline import SETTINGS
 from harness.errors import InputError, SettingError
 from harness.metrics.operating_point import OperatingPoint
 from harness.metrics.reading import fills, within_budget
@@ -85,16 +87,29 @@ def load(folder: Path) -> Deployed:
     return Deployed(config, chunks, maps, _store(config, folder))
 
 
-def register(uri: str, cell: FinishedCell, point: OperatingPoint, name: str) -> int:
-    """Registers the cell at ``point`` as the MLflow model ``name``, alias champion; gives the version."""
+def register(uri: str, cell: FinishedCell, point: OperatingPoint, name: str, about: Mapping[str, str]) -> int:
+    """Registers the cell at ``point`` as the MLflow model ``name``, alias champion; gives the version.
+
+    The champion with the same configuration over the same documents stays as it is. ``about``: tags of a new
+    version.
+    """
+    from harness.tracker.mlflow_artifacts import CONFIGURATION, champion
     from harness.tracker.mlflow_artifacts import register as registered
 
+    config = cell.content["config"]
+    same = [{key: config.get(key) for key in SETTINGS}, point.settings(), cell.content["corpus_digest"]]
+    digest = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
+    version = champion(uri, name, digest)
+    if version is not None:
+        return version
+    about = {**about, CONFIGURATION: digest}
     question = str(cell.questions["question"][0]) if "question" in cell.questions else "What is this about?"
     shipped = {"primary_k": point.k, "context_budget": point.context_budget}
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         folder = Path(scratch) / "deployment"
-        save(OmegaConf.create({**cell.content["config"], **shipped}), folder)
-        return registered(uri, cell.run_id, name, Path(__file__).with_name("pyfunc.py"), folder, question)
+        save(OmegaConf.create({**config, **shipped}), folder)
+        file = Path(__file__).with_name("pyfunc.py")
+        return registered(uri, cell.run_id, name, file, folder, question, about)
 
 
 class Deployed:

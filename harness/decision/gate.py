@@ -95,7 +95,8 @@ def check_version(recorded: Production) -> None:
     schema = recorded.provenance["schema"]
     if schema != SCHEMA:
         raise NotComparableError(
-            f"the scores are of version {schema} of the metrics, this is version {SCHEMA}. Pick again."
+            f"the scores are of version {schema} of the metrics, this is version {SCHEMA}. "
+            "Sweep and pick again: python -m harness.pick."
         )
 
 

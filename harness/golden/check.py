@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.cli.command import Words, run_command
+from harness.cli.command import ERROR, Words, run_command
 from harness.errors import SettingError
 
 _STOPPED = "Stopped. The golden set is as it was, or as accept=true has written it: never in between."
@@ -15,8 +15,8 @@ _USAGE = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the report; the exit code is 1 for a mistake, and with ``strict=true`` for a serious finding."""
-    return run_command("check", __doc__, argv, _main, _STOPPED)
+    """Prints the report; the exit code is 1 for a serious finding with ``strict=true``, 4 for an error."""
+    return run_command("check", __doc__, argv, _main, _STOPPED, mistake=ERROR)
 
 
 def _main(words: Words) -> int:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from harness.golden import State
 from harness.golden.doc_ids import Names, quoted, shown_id
+from harness.golden.twins import similar_to
 from harness.records import Document, Evidence
-from harness.text.spans import Span, find_similar, find_spans, span_at
+from harness.text.spans import Span, find_spans, span_at
 
 _COPIES = 20  # a quote that stands in so many places is not counted further
 _COPIES_SHOWN = 5
@@ -34,8 +35,10 @@ def place_all(
 ) -> dict[Evidence, Placed]:
     """The place of every label, alternatives aside.
 
-    A quote that does not stand where the label says is looked for in the same document, then (if it is not
-    short) in all, and has MOVED if it stands there exactly once. A label without offsets is VALID there.
+    A quote that does not stand where the label says is looked for in the same document, and has MOVED if it
+    stands there exactly once. A label without offsets is VALID there. A quote that is not short is looked for
+    in all documents only where its own is gone: a label never leaves a document that is there, and its reason
+    says where the quote stands.
     White space, typography and markup do not count (see ``find_spans``): the document's own characters
     become the quote. ``reasons`` are known for ids of no document.
     """
@@ -50,10 +53,23 @@ def place_all(
     for label in labels:
         if label not in placed and label.doc_id and _is_short(label):
             placed[label] = _too_short(label, names)
-    placed |= _found([label for label in labels if label not in placed], documents, names)
+    found = _found([label for label in labels if label not in placed], documents, names)
+    placed |= {label: place for label, place in found.items() if label.doc_id not in by_id}
     missing = [label for label in labels if label not in placed]
-    similar = find_similar({label.quote for label in missing if label.quote}, documents)
-    return placed | {label: _missing(label, names, similar, documents) for label in missing}
+    similar = similar_to(missing, documents)
+    return placed | {
+        label: _elsewhere(label, found[label])
+        if label in found and label not in similar
+        else _missing(label, names, similar.get(label))
+        for label in missing
+    }
+
+
+def _elsewhere(label: Evidence, found: Placed) -> Placed:
+    """A quote that left its document, which is there: only a person can say that the label moves with it."""
+    at = ", ".join(f"{shown_id(one.doc_id)} at {one.start:,}" for one in found.evidence[:_COPIES_SHOWN])
+    stays = f"the quote {_cut(label)} is not in {shown_id(label.doc_id)}, and stands in {at}"
+    return Placed("CHANGED", (), f"CHANGED: {stays}; if it moved there, give that doc_id")
 
 
 def _as_told(label: Evidence, document: Document | None, names: Names) -> Placed | None:
@@ -148,12 +164,9 @@ def _several(label: Evidence, found: Sequence[Evidence]) -> str:
     )
 
 
-def _missing(
-    label: Evidence, names: Names, similar: Mapping[str, Span], documents: Sequence[Document]
-) -> Placed:
-    if label.quote in similar:
-        document, near, _ = similar[label.quote or ""]
-        doc_id = documents[document].doc_id
+def _missing(label: Evidence, names: Names, similar: tuple[Document, int] | None) -> Placed:
+    if similar:
+        doc_id, near = similar[0].doc_id, similar[1]
         where = f"stands in {shown_id(doc_id)}, near {near:,}{_wrong_id(label, names)}"
         of = f" of {shown_id(label.doc_id)}" if label.doc_id not in {"", doc_id} else ""
         return Placed("CHANGED", (), f"CHANGED: only something like the quote {_cut(label)}{of} {where}")

@@ -7,6 +7,7 @@ equal scores are ordered.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -14,7 +15,7 @@ from typing import TypeAlias
 from harness.golden import EqualTexts
 from harness.golden.judgements import Place, place_of
 from harness.records import Document, Evidence, Question
-from harness.text.spans import Span, find_words, squeezed
+from harness.text.spans import Span, find_similar, find_words, squeezed
 from harness.text.words import UNSPACED
 
 SHORTEST = 16  # characters of a quote whose copies count: a name or a number elsewhere answers nothing
@@ -150,3 +151,20 @@ def overlapping(one: Evidence, other: Evidence) -> bool:
     if one.doc_id != other.doc_id or None in {one.start, one.end, other.start, other.end}:
         return one.doc_id == other.doc_id
     return (one.start or 0) < (other.end or 0) and (other.start or 0) < (one.end or 0)
+
+
+def similar_to(
+    labels: Iterable[Evidence], documents: Sequence[Document]
+) -> dict[Evidence, tuple[Document, int]]:
+    """Where something like a label's quote stands: in its own document, in any only where that is gone."""
+    by_id = {document.doc_id: document for document in documents}
+    groups: dict[str, list[Evidence]] = defaultdict(list)
+    for label in labels:
+        groups[label.doc_id if label.doc_id in by_id else ""].append(label)
+    found: dict[Evidence, tuple[Document, int]] = {}
+    for doc_id, own in groups.items():
+        within = [by_id[doc_id]] if doc_id in by_id else documents
+        spans = find_similar({label.quote for label in own if label.quote}, within)
+        known = ((label, spans.get(label.quote or "")) for label in own)
+        found |= {label: (within[span.document], span.start) for label, span in known if span}
+    return found

@@ -20,7 +20,7 @@ from harness.cell.build import Inputs
 from harness.metrics import Scores
 from harness.metrics.operating_point import OperatingPoint
 from harness.metrics.reading import rows_within, tokens_read
-from harness.records import Chunks, Kind, Question, Ranking
+from harness.records import UNUSED, Chunks, Kind, Question, Ranking
 from harness.text.words import overlap
 
 SCHEMA = 5
@@ -175,3 +175,19 @@ def _overlap(given: Inputs, positions: Mapping[str, int], question: Question) ->
         text = None if position is None else given.documents[position].text[evidence.start : evidence.end]
         quotes.append(text or evidence.quote or "")
     return overlap(question.text, quotes).plain
+
+
+def by_cost(content: Mapping[str, Any], k: int) -> tuple[float, ...]:
+    """The order of cells with equal scores: the cheapest first, by what is known at the end of a sweep.
+
+    Tokens of ``k`` rows, stages that run, MB of the index. Latencies noted in passing are too rough.
+    """
+    params, figures = content["params"], content["metrics"] | content["health"]
+    tokens, index_mb = (float(figures.get(name, 0.0)) for name in (f"context_tokens_at_{k}", "index_mb"))
+    return tokens, float(stages(params)), index_mb
+
+
+def stages(params: Mapping[str, str]) -> int:
+    """How many stages a cell runs for a question, beside one search."""
+    groups = (params.get(group, UNUSED) for group in ("model", "reranker"))
+    return sum(option not in {UNUSED, "none"} for option in groups) + (params.get("retriever") == "hybrid")

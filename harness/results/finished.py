@@ -15,6 +15,7 @@ from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.paths import root
+from harness.results.cells import by_cost
 
 SWEEP = "sweep.json"
 
@@ -121,7 +122,7 @@ def folder_meant(word: str) -> Path | None:
 
 
 def recorded_in(word: str) -> Path:
-    """The folder of the newest sweep that has ended (``latest``), or of the one called ``word``.
+    """The folder of the newest sweep that ended with a result (``latest``), or of the one called ``word``.
 
     Raises ``StoreError`` when there is none, ``SettingError`` for an unknown name.
     """
@@ -133,7 +134,7 @@ def recorded_in(word: str) -> Path:
             where=outputs(),
         )
     if word == "latest":
-        ended = [folder for folder, about in sweeps.items() if about.get("ended")]
+        ended = [f for f, about in sweeps.items() if about.get("ended") and any(f.glob("*/result.json"))]
         return ended[0] if ended else next(iter(sweeps))
     named = [folder for folder, about in sweeps.items() if about["name"] == word]
     if len(named) == 1:
@@ -160,8 +161,7 @@ def _unclear(word: str, sweeps: dict[Path, dict[str, Any]], named: list[Path]) -
 def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Collected:
     """The cells below ``folder``, best first; failures in the order of ``names``.
 
-    Equal scores are ordered by the tokens of ``k`` rows, then by name. A cell without a file (process killed)
-    counts as failed.
+    Equal scores are ordered by ``by_cost``, then by name. A cell without a file counts as failed.
     """
     files = {file: _finished(file) for file in folder.glob("*/result.json")}
     contents = list(files.values())
@@ -184,7 +184,7 @@ def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Colle
     contents.sort(
         key=lambda content: (
             -round(content["metrics"][primary], 12),
-            content["metrics"].get(f"context_tokens_at_{k}", 0.0),
+            by_cost(content, k),
             content["name"],
         )
     )

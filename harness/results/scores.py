@@ -11,6 +11,7 @@ import numpy as np
 from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.records import Kind
+from harness.results.cells import by_cost
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.verdict import Outcomes
 
@@ -53,9 +54,8 @@ def compared(
     _, clusters = np.unique(first["cluster"][kept].astype(str), return_inverse=True)
     names = tuple(cell.name for cell in chosen)
     ids = tuple(str(question_id) for question_id in first["question_id"][kept])
-    costs = np.array(
-        [cell.content["metrics"].get(f"context_tokens_at_{sweep.k}", 0.0) for cell in chosen], np.float64
-    )
+    by = [by_cost(cell.content, sweep.k) for cell in chosen]
+    costs = np.array([sorted(by).index(cost) for cost in by], np.float64)
     return Compared(Outcomes(names, values[:, kept], clusters.astype(np.int64), costs), ids, metrics)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from harness.decision.findings import found_out
 from harness.errors import HarnessError
+from harness.results.alike import same_results
 from harness.results.finished import Collected
 from harness.results.load import read_folder
 from harness.tracker import CellVerdict
@@ -26,6 +28,7 @@ class Conclusion(NamedTuple):
     - ``limits``: cell to the interval of its primary metric, by flat name.
     - ``verdicts``: what is noted on each tracked run.
     - ``report``: the report's file.
+    - ``twins``: cells with the results of another, cheaper one; see ``same_results``.
 
     Without a verdict (one cell, or a metric by which none can be had) there are no sentences.
     """
@@ -34,6 +37,7 @@ class Conclusion(NamedTuple):
     limits: Mapping[str, Mapping[str, float]]
     verdicts: Sequence[CellVerdict]
     report: Path | None
+    twins: Mapping[str, str] = MappingProxyType({})
 
 
 def concluded(folder: Path, cells: Collected) -> Conclusion:
@@ -54,7 +58,8 @@ def concluded(folder: Path, cells: Collected) -> Conclusion:
     verdicts = cell_verdicts(findings.verdict, findings.metric, run_ids)
     words = verdict_words(findings.verdict, sweep)
     said = [words.headline, *words.details, *about_budgets(findings.budgets)]
-    return Conclusion(said if len(sweep.cells) > 1 else [], limits, verdicts, report)
+    said = said if len(sweep.cells) > 1 else []
+    return Conclusion(said, limits, verdicts, report, same_results(sweep.cells))
 
 
 def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:
@@ -70,7 +75,11 @@ def cell_verdicts(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> 
     """What is noted on each tracked cell's run."""
     limits = limits_of(verdict, metric)
     return [
-        CellVerdict(run_ids[standing.name], standing.status, limits.get(standing.name, {}))
+        CellVerdict(
+            run_ids[standing.name],
+            f"same as {standing.same_as}" if standing.same_as else standing.status,
+            limits.get(standing.name, {}),
+        )
         for standing in verdict.standings
         if run_ids.get(standing.name)
     ]

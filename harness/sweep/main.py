@@ -77,6 +77,8 @@ def _sweep(words: Words) -> int:
     from harness.sweep.check import checked
     from harness.view import terminal
 
+    if any(word.partition("=")[::2] == ("plan", "true") for word in words.overrides):
+        say("Reading the documents and questions, and counting tokens ...")
     shared = Shared()
     sweep = checked(words, shared)
     say_all(terminal.inputs(sweep.inputs))

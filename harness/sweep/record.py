@@ -124,7 +124,13 @@ def close(sweep: Sweep, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     same_chunks = not sweep.rechunks
     say_all(
         terminal.report(
-            contents, cells.failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks
+            contents,
+            cells.failures,
+            sweep.primary,
+            sweep.k,
+            shown.verdict,
+            same_chunks=same_chunks,
+            twins=shown.twins,
         )
     )
     if sweep.cells[0].config.profile:
@@ -145,7 +151,8 @@ def _summary(
 ) -> SweepSummary:
     """What the tracker shows of the whole sweep; the leaderboard is written to the sweep's folder."""
     same_chunks = not sweep.rechunks
-    text = leaderboard(contents, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
+    lines = [content for content in contents if content["name"] not in shown.twins]
+    text = leaderboard(lines, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
     report = [shown.report] if shown.report else []

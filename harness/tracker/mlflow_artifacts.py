@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 ALIAS = "champion"
+# A digest of what is deployed, as a tag of its version.
+CONFIGURATION = "configuration"
 # The string columns of questions.parquet that hold no text of documents or questions.
 _TEXT_FREE_COLUMNS = {"question_id", "cluster", "cause", "kind", "source"}
 # Files that hold numbers, settings and ids only.
@@ -75,16 +77,32 @@ def download(uri: str, run: Run, names: Sequence[str], folder: Path) -> None:
             repository.download_artifacts(name, dst_path=str(folder))  # type: ignore[no-untyped-call]
 
 
-def register(uri: str, run_id: str, name: str, code: Path, deployment: Path, question: str) -> int:
+def champion(uri: str, name: str, configuration: str) -> int | None:
+    """The version of the model ``name`` with the alias ``champion``, if it has this configuration."""
+    client = connected(uri)
+    with store_errors(uri):
+        if not client.search_registered_models(f"name = '{name}'"):
+            return None
+        aliases = client.get_registered_model(name).aliases
+        if ALIAS not in aliases:
+            return None
+        version = client.get_model_version(name, aliases[ALIAS])
+        return int(version.version) if version.tags.get(CONFIGURATION) == configuration else None
+
+
+def register(
+    uri: str, run_id: str, name: str, code: Path, deployment: Path, question: str, about: Mapping[str, str]
+) -> int:
     """Registers the folder ``deployment`` as a model with the alias ``champion``; gives its version.
 
-    ``code`` is the file that MLflow loads the model from, ``question`` the input example. Raises
-    ``StoreError``.
+    ``code`` is the file that MLflow loads the model from, ``question`` the input example. ``about``: tags of
+    the version, which its description lists. The run ends when it did before. Raises ``StoreError``.
     """
     client = connected(uri)
     with store_errors(uri), _global_address(uri):
         import mlflow
 
+        before = client.get_run(run_id).info
         with mlflow.start_run(run_id=run_id, log_system_metrics=False):
             logged = mlflow.pyfunc.log_model(
                 name=ALIAS,
@@ -93,9 +111,13 @@ def register(uri: str, run_id: str, name: str, code: Path, deployment: Path, que
                 input_example=[question],
                 pip_requirements=["retrieval-harness", f"mlflow=={mlflow.__version__}"],
             )
+        client.set_terminated(run_id, before.status, before.end_time)
         if not client.search_registered_models(f"name = '{name}'"):
             client.create_registered_model(name)
-        made = client.create_model_version(name, logged.model_uri, run_id, model_id=logged.model_id)
+        described = "\n".join(f"- {key}: {value}" for key, value in about.items() if key != CONFIGURATION)
+        made = client.create_model_version(
+            name, logged.model_uri, run_id, tags=dict(about), description=described, model_id=logged.model_id
+        )
         client.set_registered_model_alias(name, ALIAS, str(made.version))
         return int(made.version)
 

@@ -76,7 +76,7 @@ def fetch(uri: str, found: FoundSweep, place: Path) -> None:
 
 
 def _latest(client: MlflowClient, uri: str, experiment: str) -> Run:
-    """The newest closed sweep; one that still runs only where none was closed."""
+    """The newest closed sweep with a finished cell; one that still runs only where none was closed."""
     known = client.get_experiment_by_name(experiment)
     newest = _search(client, [known.experiment_id], _SWEEPS) if known else []
     if not newest:
@@ -95,7 +95,13 @@ def _latest(client: MlflowClient, uri: str, experiment: str) -> Run:
             f"stopped. Run it again, or read its finished cells: sweep={run.info.run_id[:SHORTEST_ID]}",
             where=shown(uri),
         )
-    return (closed or running)[0]
+    scored = (run for run in closed if _has_result(client, run))
+    return next(scored, (closed or running)[0])
+
+
+def _has_result(client: MlflowClient, run: Run) -> bool:
+    cells = cells_of(client, run.info.experiment_id, run.info.run_id)
+    return any(cell.info.status == "FINISHED" for cell in cells)
 
 
 def _named(client: MlflowClient, uri: str, experiment: str, word: str) -> Run:

@@ -26,8 +26,8 @@ class Outcomes:
     """The metric of every question in every cell.
 
     ``names``: the cells. ``values``: float64 (cells, questions), no nan; higher is better. ``clusters``:
-    int64 (questions,), equal for questions about the same text. ``costs``: float64 (cells,), the tokens of
-    returned context, or None: cells with equal means are ordered by cost, then by name.
+    int64 (questions,), equal for questions about the same text. ``costs``: float64 (cells,), smaller is
+    cheaper, or None: cells with equal means are ordered by cost, then by name.
     """
 
     names: tuple[str, ...]
@@ -98,6 +98,7 @@ class Verdict:
             "not_ruled_out": [s.name for s in self.standings if s.status == "not ruled out"],
             "unsettled": [s.name for s in self.standings if not s.settled],
             "ruled_out": {s.name: s.to_best.value for s in self.standings if s.status == "ruled out"},
+            "same_as": {s.name: s.same_as for s in self.standings if s.same_as is not None},
             "non_inferior": [s.name for s in self.standings if s.non_inferior],
             "questions": self.questions,
             "clusters": self.clusters,

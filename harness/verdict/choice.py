@@ -27,7 +27,7 @@ class CellPrice(NamedTuple):
         """Whether this cost is lower than the other's, beyond its noise. An unknown one (nan) is not."""
         if key == "query_ms" and self.latency and other.latency and self.latency.group == other.latency.group:
             return self.latency.is_lower(other.latency)
-        one, two = self.costs[key], other.costs[key]
+        one, two = self.costs.get(key, math.nan), other.costs.get(key, math.nan)
         return one < two and two - one > EQUAL.get(key, 0.0) * max(abs(one), abs(two))
 
 
@@ -89,46 +89,56 @@ def choose(
     """The choice among the cells of ``verdict``; ``order`` names the costs, the most important first.
 
     A cell is taken instead of the best observed only if it is cheaper and shown to be ``non_inferior``, or
-    has the same results. Where no cost is lower beyond its noise, the next cost decides.
+    has the same results. Where no cost is lower beyond its noise, the next cost decides. Between cells with
+    the same results, fewer ``stages`` (where the costs have them) count before latency.
     """
     best = verdict.standings[0]
     if len(verdict.standings) == 1:
         return ChosenCell(best.name, "only one", best.name)
     equal = [s for s in verdict.standings if best.name in {s.name, s.same_as}]
+    first = _cheapest(equal, prices, _staged(order)).name
     if len(equal) == len(verdict.standings):
-        return ChosenCell(_cheapest(equal, prices, order).name, "equal", best.name)
+        return ChosenCell(first, "equal", best.name)
+    others = [s for s in verdict.standings if s not in equal]
     cheaper = {
         standing.name: saved
-        for standing in verdict.standings[1:]
-        if (saved := _saved(prices[standing.name], prices[best.name], order)) is not None
+        for standing in others
+        if (saved := _saved(prices[standing.name], prices[first], order)) is not None
     }
-    proven = [s for s in verdict.standings[1:] if (s.non_inferior or s in equal) and s.name in cheaper]
+    proven = [s for s in others if s.non_inferior and s.name in cheaper]
     if proven:
         taken = _cheapest(proven, prices, order)
-        return ChosenCell(taken.name, "cheaper", best.name, cheaper[taken.name])
-    open_ = [s for s in verdict.standings[1:] if s.name in cheaper and s.status != "ruled out"]
+        return ChosenCell(taken.name, "cheaper", first, cheaper[taken.name])
+    open_ = [s for s in others if s.name in cheaper and s.status != "ruled out"]
     reason: Reason = "winner" if verdict.winner == best.name else "best observed"
     if not open_:
-        return ChosenCell(best.name, reason, best.name)
+        return ChosenCell(first, reason, first)
     candidate = _cheapest(open_, prices, order)
     needed = _required_sample_size(candidate, verdict.questions, margin)
     return ChosenCell(
-        best.name, reason, best.name, cheaper[candidate.name], candidate.name, required_sample_size=needed
+        first, reason, first, cheaper[candidate.name], candidate.name, required_sample_size=needed
     )
 
 
+def _staged(order: Sequence[str]) -> tuple[str, ...]:
+    at = order.index("query_ms") if "query_ms" in order else len(order)
+    return (*order[:at], "stages", *order[at:])
+
+
 def worth_changing(
-    to_baseline: Interval,
+    to_baseline: Interval | None,
     price: CellPrice,
     baseline_price: CellPrice,
     order: Sequence[str],
     margin: float,
 ) -> ChangeReason:
-    """Whether the chosen cell should replace the baseline.
+    """Whether the chosen cell should replace the baseline; ``to_baseline`` is None for the same results.
 
     "better": it is shown to be better. "cheaper": it is cheaper, and shown to lose less than the margin. Else
     "keep".
     """
+    if to_baseline is None:
+        return "keep" if _saved(price, baseline_price, _staged(order)) is None else "cheaper"
     if to_baseline.lo is not None and to_baseline.lo > 0:
         return "better"
     is_cheaper = _saved(price, baseline_price, order) is not None
@@ -153,7 +163,7 @@ def _cheapest(
     """Cost by cost, cells than which the least is not lower stay; of these, the best."""
     left = list(standings)
     for key in order:
-        known = [prices[s.name] for s in left if not math.isnan(prices[s.name].costs[key])]
+        known = [prices[s.name] for s in left if not math.isnan(prices[s.name].costs.get(key, math.nan))]
         if known:
             least = min(known, key=lambda price: price.costs[key])
             left = [s for s in left if not least.is_lower(key, prices[s.name])]

@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from harness.decision.baseline import Baseline
 from harness.decision.decide import Decision, Selection
+from harness.results.alike import same_results
 from harness.verdict import Standing
 from harness.view.formats import (
     counted,
@@ -50,12 +52,14 @@ def headline(decision: Decision) -> str:
 def table(decision: Decision) -> list[str]:
     """All cells with their costs, best first; an arrow marks the choice.
 
-    Cells that miss a constraint stand last. Where the line has no room, intervals are left out; names and
-    costs stay.
+    Cells that miss a constraint stand last; cells with the same results are one line. Where the line has no
+    room, intervals are left out; names and costs stay.
     """
     found = decision.selection
     taken = found.choice.name if found else None
     standings = {s.name: s for s in found.verdict.standings} if found else {}
+    # Of cells with the same results, the line is that of the one that is taken.
+    twins = same_results(sorted(decision.sweep.cells, key=lambda cell: cell.name != taken))
     outside = [cell.name for cell in decision.sweep.cells if cell.name not in standings]
     heads = [
         Head("", left=True),
@@ -71,7 +75,7 @@ def table(decision: Decision) -> list[str]:
     has_k = any(own.point.k is not None for own in decision.points.values())
     heads += [Head("k")] if has_k else []
     rows = []
-    for name in [*standings, *outside]:
+    for name in [name for name in (*standings, *outside) if name not in twins]:
         score, interval, verdict = _scores(decision, name, standings.get(name))
         against = [_to_baseline(decision, name)] if decision.baseline else []
         if decision.latency:
@@ -113,7 +117,7 @@ def _scores(decision: Decision, name: str, standing: Standing | None) -> tuple[s
 def _to_baseline(decision: Decision, name: str) -> str:
     difference = decision.to_baseline.get(name)
     if difference is None:
-        return "today" if decision.baseline and name == decision.baseline.name else ""
+        return "today" if decision.baseline and name == decision.baseline.cell else ""
     return points(difference.value, sign=True).split()[0] + in_brackets(point_limits(difference))
 
 
@@ -124,7 +128,7 @@ def _today(decision: Decision, found: Selection) -> list[str]:
         return []
     difference = decision.to_baseline.get(choice.name)
     if difference is None:
-        return [f"{base.name} is what you have: keep it. No production file is written."]
+        return [_same_as_today(base, choice.name, changes=decision.change != "keep")]
     by = points(difference.value, sign=True) + in_brackets(point_limits(difference), "95%: ")
     against = f"Against {base.name}, which runs today, it is"
     if decision.change == "better":
@@ -139,6 +143,16 @@ def _today(decision: Decision, found: Selection) -> list[str]:
     ]
 
 
+def _same_as_today(base: Baseline, choice: str, *, changes: bool) -> str:
+    if changes:
+        return f"Its results are those of {base.name}, which runs today, and it costs less."
+    keep = "nothing to change. No production file is written."
+    if choice != base.cell:
+        return f"{base.name} runs today, with the same results for every question, at no higher cost: {keep}"
+    runs = "" if base.name == base.cell else f" has the settings of {base.cell}, which"
+    return f"{base.name}{runs} is already what runs: {keep}"
+
+
 def _not_worse(found: Selection) -> str:
     return f"not worse by more than {points(found.verdict.margin)}"
 
@@ -146,7 +160,9 @@ def _not_worse(found: Selection) -> str:
 def _why(decision: Decision, found: Selection) -> str:
     choice = found.choice
     # What is the best here need not be better than what runs.
-    take = f"{'Of these cells alone it would be' if decision.change == 'keep' else 'Take'} {choice.name}"
+    is_today = decision.baseline is not None and decision.baseline.cell == choice.name
+    verb = "Keep" if is_today else "Of these cells alone it would be" if decision.change == "keep" else "Take"
+    take = f"{verb} {choice.name}"
     if choice.reason == "cheaper" and choice.saved:
         lo = next(s for s in found.verdict.standings if s.name == choice.name).to_best.lo
         at_most = f" ({points(lo)} at most)" if lo is not None else ""
@@ -202,7 +218,10 @@ def _none_meets(decision: Decision) -> str:
         return "No configuration was scored."
     has = _figures(decision.misses.of_cell[nearest], " and ", ",.3g")
     wanted = _figures(decision.limits, ", ", ",.6g", "at most ")
-    return f"No configuration meets the constraints ({wanted}). {nearest} comes nearest, with {has}."
+    return (
+        f"No configuration meets the constraints ({wanted}). {nearest} comes nearest, with {has}. "
+        "Raise the limit, or sweep over cheaper settings and pick again. No production file is written."
+    )
 
 
 def _figures(costs: Mapping[str, float], link: str, form: str, before: str = "") -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from harness.cli.say import wrapped
 from harness.decision.gate import Gated, LostQuestion
 from harness.metrics.operating_point import OperatingPoint
 from harness.verdict.change import Change
-from harness.view.formats import cell_text, counted, point_limits, points, returned, short
+from harness.view.formats import counted, point_limits, points, returned, short
 from harness.view.recorded import SHOWN, TOO_FEW
 
 
@@ -43,6 +42,10 @@ def gate_sentences(gated: Gated, recorded: Mapping[str, Any], margin: float, *, 
         said.append(f"{counted(change.better, 'question')} better, {change.worse:,} worse.")
     if change.outcome == "undecided":
         said += _undecided(change, margin)
+    elif change.outcome == "regression":
+        said.append(
+            "Undo the change if its loss is not wanted. Else sweep and pick again: python -m harness.pick"
+        )
     return said + _left_out(gated)
 
 
@@ -64,7 +67,10 @@ def _undecided(change: Change, margin: float) -> list[str]:
         )
     if change.required_sample_size:
         size = counted(change.required_sample_size, "question")
-        said.append(f"About {size} would decide, if the difference stayed as it is.")
+        said.append(
+            f"About {size} would decide, if the difference stayed as it is. "
+            "Questions that are added count from the next python -m harness.pick on."
+        )
     return said
 
 
@@ -97,12 +103,10 @@ def gate_table(lost: Sequence[LostQuestion]) -> list[str]:
     return ["", *head, *lines[1:]] if lost else []
 
 
-def gate_content(gated: Gated, said: Sequence[str]) -> dict[str, Any]:
-    """The outcome as plain values for scripts."""
+def gate_content(gated: Gated) -> dict[str, Any]:
+    """The figures as plain values for scripts."""
     change = gated.change
     return {
-        "outcome": change.outcome,
-        "sentences": list(said),
         "questions": gated.questions,
         "other_rows": gated.other_rows,
         "difference": change.difference.value,
@@ -113,18 +117,3 @@ def gate_content(gated: Gated, said: Sequence[str]) -> dict[str, Any]:
         "new": gated.new,
         "lost": [question._asdict() for question in gated.lost],
     }
-
-
-def gate_markdown(path: Path, content: Mapping[str, Any]) -> str:
-    """What ``gate_content`` holds as Markdown."""
-    first, *others = content["sentences"]
-    rows = [
-        f"| {cell_text(q['question_id'])} | {q['before']:.3f} | {q['after']:.3f} | "
-        + " | ".join(cell_text(q[key]) for key in ("question", "evidence", "first_row"))
-        + " |"
-        for q in content.get("lost", ())[:SHOWN]
-    ]
-    heads = ["| lost most | before | now | question | evidence | first row |", "|---|---:|---:|---|---|---|"]
-    table = "\n".join([*heads, *rows]) if rows else ""
-    parts = [f"### Retrieval gate: {first}", *others, table, f"Compared with `{path.name}`."]
-    return "\n\n".join(part for part in parts if part) + "\n"

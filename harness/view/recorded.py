@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from harness.decision.holdout import Confirmation
 from harness.decision.rank_agreement import Parity
@@ -52,7 +53,24 @@ def parity_sentences(found: Parity, *, in_parity: bool, min_equal: float, margin
     else:
         said.append(f"{required}, or {metric} must be {within}. Neither holds.")
     said.append(f"By {metric}, {counted(change.better, 'question')} better live and {change.worse:,} worse.")
+    if not in_parity:
+        said.append("Compare its documents and settings with the production file, and verify again.")
     return said
+
+
+def parity_content(found: Parity) -> dict[str, Any]:
+    """The figures as plain values for scripts; None where there is none."""
+    metrics = [
+        {"metric": name, "recorded": recorded, "live": live, "limits_95": [difference.lo, difference.hi]}
+        for name, (recorded, live, difference) in found.metrics.items()
+    ]
+    differing = [
+        {key: None if value != value else value for key, value in question._asdict().items()}  # noqa: PLR0124 - nan
+        for question in found.differing
+    ]
+    shares = {name: found.share(name) for name in ("in_order", "as_sets", "documents", "shared")}
+    head = {"questions": len(found.alike), **found.point.settings(), **shares}
+    return {**head, "metrics": metrics, "differing": differing}
 
 
 def moved(found: Parity, recorded: float) -> list[str]:

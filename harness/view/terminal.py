@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.say import wrapped
@@ -62,10 +62,10 @@ def judged(labels: Labels) -> list[str]:
     return said + other_names(labels.other_names)
 
 
-def other_names(pairs: Mapping[str, str]) -> list[str]:
+def other_names(pairs: Mapping[str, str], what: str = "other names for documents") -> list[str]:
     """The first of the ids that labels have for documents, with the document's own, and how many more."""
     more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
-    return [f"other names for documents: {given} is {own}{more}" for given, own in list(pairs.items())[:1]]
+    return [f"{what}: {given} is {own}{more}" for given, own in list(pairs.items())[:1]]
 
 
 def cell_begins(number: int, total: int, name: str) -> str:
@@ -89,11 +89,16 @@ def report(
     verdict: Sequence[str] = (),
     *,
     same_chunks: bool,
+    twins: Collection[str] = (),
 ) -> list[str]:
-    """The end of a sweep: table, legend, the sentences of the verdict, warnings, failures."""
+    """The end of a sweep: table, legend, the sentences of the verdict, warnings, failures.
+
+    ``twins``: cells that have no line in the table, because another with the same results has one.
+    """
     lines: list[str] = []
     if contents:
-        table, shown = sweep_table(contents, columns(primary, k, same_chunks=same_chunks))
+        listed = [content for content in contents if content["name"] not in twins]
+        table, shown = sweep_table(listed, columns(primary, k, same_chunks=same_chunks))
         has_limits = f"{primary}_lo" in contents[0]["metrics"]
         explained = legend(shown, contents[0]["questions"], has_limits=has_limits)
         width = max(13, *map(len, explained))

@@ -7,6 +7,7 @@ Plain text without markup. It claims no more than the numbers: "highest observed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from harness.results.finished import FinishedSweep
@@ -60,14 +61,17 @@ def verdict_words(
         caveats.insert(0, f"{chosen}; the sweep's own metric is {sweep.primary}.")
     if verdict is None or not verdict.standings:
         return VerdictText(_nothing(sweep), [], caveats)
+    # Cells with the same scores are counted and named once.
+    distinct = replace(verdict, standings=[s for s in verdict.standings if s.same_as is None])
     details = [
         *_score(verdict, short(metric)),
-        *_ruled_out(verdict),
+        *_ruled_out(distinct),
         *_alike(verdict),
-        *_how_much_more(verdict),
-        *_expected(verdict),
+        *_how_much_more(distinct),
+        *_expected(distinct),
     ]
-    return VerdictText(_headline(verdict), details, caveats)
+    are_alike = len(distinct.standings) == 1
+    return VerdictText(_headline(verdict if are_alike else distinct), details, caveats)
 
 
 def _nothing(sweep: FinishedSweep) -> str:
@@ -91,8 +95,7 @@ def _headline(verdict: Verdict) -> str:
             f"{best.name} is the highest observed."
         )
     if verdict.winner is not None:
-        second = next((s for s in others if s.status != "winner" and s.same_as != best.name), None)
-        return f"{verdict.winner} is the best of {count}{_ahead(best, second)}."
+        return f"{verdict.winner} is the best of {count}{_ahead(best, others[0])}."
     rivals = _rivals(verdict)
     scope = f"{len(rivals)} of {count}" if len(rivals) < count else "both" if count == 2 else f"all {count}"
     names = in_brackets(listed(rivals)) if len(rivals) <= NAMED else ""
@@ -112,9 +115,7 @@ def _score(verdict: Verdict, metric: str) -> list[str]:
     return [f"{best.name} scores {metric} {score} on {counted(verdict.questions, 'question')}."]
 
 
-def _ahead(best: Standing, second: Standing | None) -> str:
-    if second is None:
-        return ""
+def _ahead(best: Standing, second: Standing) -> str:
     lead = points(best.to_best.value)
     return f", {lead} ahead of {second.name}{in_brackets(point_limits(best.to_best))}"
 

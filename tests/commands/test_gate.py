@@ -148,10 +148,43 @@ def test_errors_have_an_exit_code_of_their_own(picked, words, sentence):
     assert run.returncode == 4
     assert sentence in run.stderr
     assert "Traceback" not in run.stderr
-    if words:
-        written = json.loads((place.root / "error.json").read_text())
-        assert written["outcome"] == "error"
-        assert sentence in written["sentences"][0]
+    found = json.loads((place.root / "error.json").read_text())
+    (place.root / "error.json").unlink()
+    assert (found["outcome"], found["exit_code"]) == ("error", 4)
+    assert sentence in found["sentences"][0]
+    assert f"error: {found['sentences'][0]}" == run.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "outcome"),
+    [
+        ((), 0, "unchanged"),
+        (("primary=recall_at_5",), 2, "not comparable"),
+        (("chunk=512",), 1, "regression"),
+    ],
+)
+def test_the_file_has_the_exit_code_of_the_command(picked, words, code, outcome):
+    """In a folder that did not exist, under a name with a quotation mark; no file where none is wanted."""
+    place, _ = picked
+    run = gate(place, *words, "output=new folder/it's.json")
+    file = place.root / "new folder" / "it's.json"
+    found = json.loads(file.read_text())
+    file.unlink()
+
+    assert (run.returncode, found["exit_code"], found["outcome"]) == (code, code, outcome), run.stderr
+    assert said(run).startswith(" ".join(found["sentences"][0].split()))
+    gate(place, *words, "output=null")
+    assert not (place.root / "null").exists()
+
+
+def test_a_file_that_can_not_be_written_is_an_error(picked):
+    """Exit code 4 with the reason, not the outcome's own."""
+    place, _ = picked
+    run = gate(place, "output=/dev/null/gate.json")
+
+    assert run.returncode == 4
+    assert "/dev/null/gate.json can't be written" in run.stderr
+    assert "Traceback" not in run.stderr
 
 
 def test_documents_without_a_default_place_are_named_in_the_file(workplace):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 
@@ -125,6 +126,36 @@ def share_read(evidence: dict, hits: list[dict]) -> float:
     return max(shares)
 
 
+def test_only_another_configuration_makes_a_new_version(picked):
+    """Version 1 has tags and a description, and stays for the same pick; another budget is another version; runs end when they ended."""
+    from mlflow import MlflowClient
+
+    place, _ = picked
+    client = MlflowClient(f"sqlite:///{place.root}/mlruns/mlflow.db")
+    folder = min(file.parent for file in place.root.glob("outputs/*/*/sweep.json"))
+    words = (f"sweep={folder}", "pick.measure=false", "output=again.yaml")
+    first = client.get_model_version_by_alias("retriever", "champion")
+    ended = client.get_run(first.run_id).info.end_time
+    again = place.run(*words, module="harness.pick")
+    same = client.get_model_version_by_alias("retriever", "champion")
+    other = place.run(*words, "max.context_tokens=1000", module="harness.pick")
+    new = client.get_model_version_by_alias("retriever", "champion")
+    run = client.get_run(new.run_id).info
+
+    assert (again.returncode, other.returncode) == (0, 0), again.stderr + other.stderr
+    assert (str(first.version), str(same.version), str(new.version)) == ("1", "1", "2")
+    assert (
+        first.tags.items()
+        >= {"cell": "chunk 128", "metric": "recall_at_2000_tokens", "context_budget": "2000"}.items()
+    )
+    assert float(first.tags["score"]) > 0
+    assert "- cell: chunk 128" in first.description
+    assert new.tags["context_budget"] == "1000"
+    assert (run.status, run.end_time) == ("FINISHED", ended)
+    sweep = json.loads((folder / "sweep.json").read_text())
+    assert ended <= 1000 * sweep["ended"]
+
+
 def test_constraints_that_nobody_meets_are_a_sentence(picked):
     """It says so, names the nearest, and writes nothing."""
     place, _ = picked
@@ -144,12 +175,75 @@ def test_constraints_that_nobody_meets_are_a_sentence(picked):
 def test_keeping_what_runs_today_is_an_answer(picked):
     """A baseline that is not beaten is kept, and no file is written."""
     place, _ = picked
-    run = pick(place, "baseline=production.yaml", "output=new.yaml")
+    run = pick(place, "baseline=production.yaml", "max.context_tokens=1500", "output=new.yaml")
 
-    assert run.returncode == 0
+    assert run.returncode == 3, run.stdout + run.stderr
     assert "Keep what you have" in run.stdout
     assert not (place.root / "new.yaml").exists()
     assert json.loads((place.root / "new.decision.json").read_text())["change"] == "keep"
+
+
+@pytest.mark.parametrize("word", ["production.yaml", "chunk 128", "chunk=128"])
+def test_what_is_picked_may_run_already(picked, word):
+    """The production file with its settings, the cell, the cell by another name: exit code 3, and nothing is written."""
+    place, _ = picked
+    before = (place.root / "production.yaml").read_bytes()
+    run = pick(place, f"baseline={word}")
+    said = " ".join(run.stdout.split())
+
+    assert run.returncode == 3, run.stdout + run.stderr
+    assert "is already what runs: nothing to change. No production file is written." in said
+    assert "Keep chunk 128: " in said
+    assert "+0.0" not in said
+    assert (place.root / "production.yaml").read_bytes() == before
+
+
+def test_a_file_with_another_setting_is_not_what_runs(picked):
+    """The same scores under another configuration: a chunk of 127 was never measured here."""
+    place, _ = picked
+    text = (place.root / "production.yaml").read_text(encoding="utf-8")
+    (place.root / "like.yaml").write_text(text.replace("chunk: 128", "chunk: 127"), encoding="utf-8")
+    shutil.copy(place.root / "production.scores.csv", place.root / "like.scores.csv")
+    run = pick(place, "baseline=like.yaml", "output=new.yaml")
+
+    assert run.returncode == 3, run.stdout + run.stderr
+    assert "already what runs" not in run.stdout
+    assert "Keep what you have: like.yaml runs today." in " ".join(run.stdout.split())
+
+
+def test_cells_with_the_same_results_are_one_line(tmp_path):
+    """Three values of one setting, two of which give the same results: one line each everywhere, said once; three runs in MLflow."""
+    from mlflow import MlflowClient
+
+    place = Workplace(tmp_path, SAMPLE, SAMPLE / "golden.jsonl")
+    values = "retriever.k1=1.2,1.20000001,20"
+    swept = place.sweep("-m", "corpus=handbook", "retriever=bm25", values, "chunk=256")
+    run = pick(place, "output=one.yaml")
+    (folder,) = tmp_path.glob("outputs/*/*/sweep.json")
+    page = (folder.parent / "report.html").read_text(encoding="utf-8")
+    table = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
+    texts = {
+        "terminal": re.search(r"^-{20,}\n(.*?)\n\n", swept.stdout, re.DOTALL | re.MULTILINE),
+        "pick": re.search(r"^-{20,}\n(.*?)\n\n", run.stdout, re.DOTALL | re.MULTILINE),
+        "leaderboard": re.search(
+            r"---:\|\n(.*?)\n\n", (folder.parent / "leaderboard.md").read_text(), re.DOTALL
+        ),
+        "report": table,
+    }
+    for where, found in texts.items():
+        assert "k1=1.2" in found[1], where
+        assert "k1=20" in found[1], where
+        assert "1.20000001" not in found[1], where
+    said = " ".join(swept.stdout.split())
+
+    assert "of 3" not in said
+    assert said.count("1.20000001 as bm25 · k1=1.2)") == 1
+    assert "Take bm25 · k1=1.2: " in " ".join(run.stdout.split())
+    assert "at most)" not in run.stdout
+    runs = MlflowClient(f"sqlite:///{tmp_path}/mlruns/mlflow.db").search_runs(["1"])
+    verdicts = {one.info.run_name: one.data.tags.get("verdict", "") for one in runs}
+    assert len(runs) == 4
+    assert next(v for name, v in verdicts.items() if "1.20000001" in name) == "same as bm25 · k1=1.2"
 
 
 def test_a_baseline_that_is_beaten_is_left(picked):
@@ -184,11 +278,11 @@ def test_a_metric_chosen_afterwards_is_called_that(picked):
     ],
 )
 def test_mistakes_are_sentences(picked, word, said):
-    """Given, allowed, what to do; no traceback."""
+    """Given, allowed, what to do; no traceback; an exit code that no answer has."""
     place, _ = picked
     run = pick(place, word) if not word.startswith("sweep=") else place.run(word, module="harness.pick")
 
-    assert run.returncode == 1
+    assert run.returncode == 4
     assert said in run.stderr
     assert "Traceback" not in run.stderr
 

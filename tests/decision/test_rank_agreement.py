@@ -56,7 +56,9 @@ def test_the_same_answers_are_in_parity(picked):
     """Over HTTP, and as a function that gives texts alone with other white space around them: exit code 0."""
     with own_retrievers.served(picked.root / "answers.json") as url:
         over_http = verify(picked, f"url={url}")
-    function = verify(picked, "retriever=callable", "retriever.target=live:same", "retriever.depth=10")
+    function = verify(
+        picked, "retriever=callable", "retriever.target=live:same", "retriever.depth=10", "output=same.json"
+    )
 
     for done in (over_http, function):
         assert done.returncode == 0, done.stdout + done.stderr
@@ -65,13 +67,18 @@ def test_the_same_answers_are_in_parity(picked):
         )
         assert "+0.0 points" in done.stdout
         assert "differ most" not in done.stdout
+    written = json.loads((picked.root / "same.json").read_text())
+    assert (written["outcome"], written["exit_code"], written["in_order"]) == ("in parity", 0, 1.0)
 
 
 @pytest.mark.models
 def test_other_answers_are_not(picked):
     """Exit code 1, with the shares, the metrics and the questions that differ most."""
-    done = verify(picked, "target=live:reversed_")
+    done = verify(picked, "target=live:reversed_", "output=other.md")
+    written = (picked.root / "other.md").read_text()
 
+    assert written.startswith("### Retrieval parity: Not in parity: ")
+    assert "| question id | recorded | live | shared | rows |" in written
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith("Not in parity: ")
     assert "differ most (" in done.stdout
@@ -89,17 +96,19 @@ def test_other_answers_are_not(picked):
         (("url=http://127.0.0.1:9/", "retriever.backoff=0"), 4, "answered no question (5 asked)"),
         (("target=live:same", "verify.k=2"), 4, "verify.k is 2; it must be one of k (1, 3)"),
         (("target=live:same", "verify.margin=5"), 4, "verify.margin is 5; it must be a share"),
-        (("target=live:same", "golden.path=other.jsonl"), 2, "Not comparable: 4 of the 5 recorded questions"),
+        (("target=live:same", "golden.path=other.jsonl"), 5, "4 of the 5 recorded questions"),
     ],
     ids=str,
 )
 def test_what_can_not_be_compared_says_why(picked, words, code, said):
-    """A sentence, and 4 for a mistake, 2 for what can't be compared."""
+    """A sentence, 4 for a mistake and 5 for questions that are gone, on the screen and in the file."""
     first = json.loads(picked.golden.read_text().splitlines()[0])
     (picked.root / "other.jsonl").write_text(json.dumps(first))
-    done = verify(picked, *words)
+    done = verify(picked, *words, "output=outcome.json")
+    written = json.loads((picked.root / "outcome.json").read_text())
 
-    assert done.returncode == code, done.stdout + done.stderr
+    assert (done.returncode, written["exit_code"]) == (code, code), done.stdout + done.stderr
+    assert said in " ".join(written["sentences"][0].split())
     assert said in " ".join((done.stdout + done.stderr).split())
 
 

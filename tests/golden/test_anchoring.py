@@ -517,3 +517,26 @@ def test_an_omission_makes_two_pieces_of_evidence():
         (None, "is old"),
     ]
     assert turned not in found
+
+
+def test_a_label_stays_in_a_document_that_is_there():
+    """Its paragraph was rewritten, and a copy elsewhere still has the old words: CHANGED, never moved there; also with two copies."""
+    edited = replace(DOCUMENTS[0], text=REFUNDS.replace(PAID, "Nothing of it is left."))
+    copies = [Document("copy.md", "x" + REFUNDS), Document("other.md", "xy" + REFUNDS)]
+
+    for n in (1, 2):
+        labels = check([label(PAID), label(BROKEN)], [edited, *copies[:n]])
+
+        assert states(labels) == {"CHANGED": 1, "MOVED": 1}
+        assert "is not in refunds.md, and stands in copy.md at " in labels.left_out["q"]
+        assert labels.left_out["q"].endswith("; if it moved there, give that doc_id")
+
+
+def test_the_new_wording_at_home_comes_before_a_copy():
+    """Something like the quote is left in its own document: that is named, and not the copy."""
+    edited = replace(DOCUMENTS[0], text=REFUNDS.replace("thirty", "sixty"))
+
+    labels = check([label(PAID), label(BROKEN)], [edited, Document("copy.md", "x" + REFUNDS)])
+
+    assert states(labels)["CHANGED"] == 1
+    assert "stands in refunds.md, near " in labels.left_out["q"]

@@ -118,6 +118,39 @@ def test_equal_results_go_to_the_cheapest():
     assert choose(behind, costs, ORDER, 0.03).name == "b"
 
 
+def test_of_equal_results_noise_takes_nothing():
+    """The first runs fewer stages, and the others are faster by what one latency differs from the next: 0.6 to 9 ms."""
+    costs = {
+        "none": cost(1000, ms=9.0) | {"stages": 0},
+        "reranked": cost(1000, ms=0.6) | {"stages": 1},
+        "again": cost(1000, ms=0.6) | {"stages": 0},
+    }
+    same = verdict(
+        standing("none", 0.80),
+        standing("reranked", 0.80, same_as="none"),
+        standing("again", 0.80, same_as="none"),
+        standing("worse", 0.5, status="ruled out"),
+        winner="none",
+    )
+
+    found = choose(same, costs | {"worse": cost(900)}, ORDER, 0.03)
+    assert (found.name, found.reason, found.best) == ("none", "winner", "none")
+    clearly = costs | {
+        "again": cost(1000, ms=9.0) | {"stages": 0},
+        "none": cost(1000, ms=110) | {"stages": 0},
+    }
+    assert choose(same, clearly | {"worse": cost(900)}, ORDER, 0.03).name == "again"
+
+
+def test_a_baseline_with_the_same_results_is_left_for_fewer_stages():
+    """Not for a latency that noise explains, and not for the same costs."""
+    none, reranked = cost(1000, ms=9.0) | {"stages": 0}, cost(1000, ms=0.6) | {"stages": 1}
+
+    assert worth_changing(None, none, reranked, ORDER, 0.03) == "cheaper"
+    assert worth_changing(None, reranked, none, ORDER, 0.03) == "keep"
+    assert worth_changing(None, none, none | {"query_ms": 2.0}, ORDER, 0.03) == "keep"
+
+
 def test_a_winner_is_taken_when_nothing_cheaper_comes_close():
     """The reason says that all others are ruled out."""
     costs = {"a": cost(2000), "b": cost(1000)}

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from harness.files.atomic import writing
 from harness.golden.jsonl import one_of
 from harness.golden.question_json import IDS, LOST, evidence_object
+from harness.golden.twins import similar_to
 from harness.questions.check import CheckedEvidence, CheckedSet, Position
 from harness.records import Evidence
-from harness.text.spans import find_similar
 from harness.text.words import UNSPACED
 
 _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")
@@ -32,21 +32,23 @@ class Proposals(NamedTuple):
 
 
 def reworded(checked: CheckedSet) -> Mapping[Position, Evidence]:
-    """For evidence that is CHANGED (and not AMBIGUOUS) the most similar span, where enough of it is left."""
+    """For evidence that is CHANGED (and not AMBIGUOUS) the most similar span, where enough of it is left.
+
+    It stands in the evidence's own document, unless that is gone.
+    """
     changed = {
-        piece.key: piece.written.quote
+        piece.key: piece.written
         for piece in checked.pieces()
         if piece.unit.state == "CHANGED"
         and not piece.unit.reason.startswith("AMBIGUOUS")
-        and piece.written.quote
+        and 0 < len(piece.written.quote or "") <= _MOST_CHARACTERS
     }
-    quotes = {quote for quote in changed.values() if len(quote) <= _MOST_CHARACTERS}
-    similar = find_similar(quotes, checked.documents)
+    similar = similar_to(changed.values(), checked.documents)
     found = {}
-    for key, quote in changed.items():
-        if quote in similar:
-            document = checked.documents[similar[quote].document]
-            span = new_span(quote, document.text, similar[quote].start)
+    for key, label in changed.items():
+        if label in similar:
+            document, near = similar[label]
+            span = new_span(label.quote or "", document.text, near)
             if span:
                 found[key] = Evidence(document.doc_id, *span, document.text[span[0] : span[1]])
     return found

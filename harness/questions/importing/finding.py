@@ -26,7 +26,7 @@ class LocatedQuestions(NamedTuple):
     ``states``: how many pieces of evidence are in each state. ``completed``: names of documents as they were
     given and as they are. ``ways``: how many quotes and texts of chunks were found in each way, for instance
     ``with other typography``. ``twins``: places of the evidence that count without being written;
-    ``equal_texts``: how many.
+    ``equal_texts``: how many. ``moved``: unknown documents that labels name, and where their quotes stand.
     """
 
     questions: list[Question]
@@ -36,6 +36,7 @@ class LocatedQuestions(NamedTuple):
     ways: Counter[str]
     twins: Twins
     equal_texts: EqualTexts
+    moved: Mapping[str, str]
 
     @property
     def is_mostly_lost(self) -> bool:
@@ -67,7 +68,7 @@ def find(
     ]
     checked = check_units([label for pair in labels for label in pair], documents, given.no_documents)
     states = Counter(unit.state for units in checked[::2] for unit in units)
-    found = LocatedQuestions([], [], states, given.other_names, Counter(), {}, EqualTexts(0, 0, 0))
+    found = LocatedQuestions([], [], states, given.other_names, Counter(), {}, EqualTexts(0, 0, 0), {})
     beyond = f"gold_id is beyond the {end:,} texts of golden.chunks, counted from 0."
     reasons, located = [], []
     for i, (relevant, others) in enumerate(zip(checked[::2], checked[1::2], strict=True)):
@@ -84,7 +85,10 @@ def find(
         found.refused.extend(refused)
         found.questions.extend([question] if question else [])
     kept, same, equal = with_joined(found.questions, documents if twins else ())
-    return found._replace(questions=kept, twins=same, equal_texts=equal)
+    pairs = (pair for i, (label, _) in enumerate(labels) for pair in zip(label, checked[2 * i], strict=True))
+    moved = {label.doc_id: unit.evidence.doc_id for label, unit in pairs if unit.evidence and label.doc_id}
+    moved = {name: own for name, own in moved.items() if own not in {name, found.completed.get(name)}}
+    return found._replace(questions=kept, twins=same, equal_texts=equal, moved=moved)
 
 
 def _joined(

@@ -149,7 +149,8 @@ def _read(
     unquoted = sum(row.is_unquoted for row in rows)
     if unquoted:
         yield f"{_INDENT}{counted(unquoted, 'row')} without a quote: the whole document counts"
-    yield from (f"{_INDENT}{line}" for line in other_names(located.completed))
+    moved = other_names(located.moved, "quotes whose document does not exist stand elsewhere")
+    yield from (f"{_INDENT}{line}" for line in (*other_names(located.completed), *moved))
 
 
 def _outcome(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from harness.decision.findings import Findings
+from harness.results.alike import same_results
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.verdict import Interval, Standing
 from harness.view.formats import MetricColumn, columns, legend, short
@@ -37,11 +38,11 @@ class Board(NamedTuple):
 
 
 def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Board:
-    """All scored cells, best first.
+    """All scored cells, best first; those with the same results are one row.
 
     Metrics that depend on the chunks are not comparable unless ``same_chunks``.
     """
-    verdict, metric = findings.verdict, findings.metric
+    verdict, metric, twins = findings.verdict, findings.metric, same_results(sweep.cells)
     heads = _heads(sweep, metric, same_chunks=same_chunks)
     standings = {s.name: s for s in verdict.standings} if verdict else {}
     means = [
@@ -51,6 +52,7 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
     rows = [
         BoardRow(cell, mean, picture, standings.get(cell.name))
         for cell, mean, picture in zip(sweep.cells, means, forest(means), strict=True)
+        if cell.name not in twins
     ]
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
     questions = sweep.cells[0].content["questions"] if sweep.cells else {}

@@ -179,6 +179,18 @@ def test_judgements_outlive_a_rewrite(kitchen):
     assert after["none"] == items["none"]
 
 
+def test_a_label_is_not_moved_into_a_copy(kitchen):
+    """The old page lives on under another name: the label is reworded or left at home, and moves once its page is deleted."""
+    home = golden_lines(kitchen)["filter"]["evidence"][0]["doc_id"]
+    (kitchen.documents / "copy of filter.md").write_bytes((kitchen.documents / home).read_bytes())
+    edit(kitchen)
+    assert check(kitchen, "accept=true").returncode == 0
+    assert golden_lines(kitchen)["filter"]["evidence"][0]["doc_id"] == home
+    (kitchen.documents / home).write_text("# Filter\n\nNothing is left of what was here.\n")
+    seen = " ".join(check(kitchen, "accept=true").stdout.split())
+    assert golden_lines(kitchen)["filter"]["evidence"][0]["doc_id"] == home, seen
+
+
 def test_ids_outlive_a_rewrite(kitchen):
     """Lines without an id have the number of their line for one; blank lines may go, the ids stay."""
     lines = [json.loads(line) for line in kitchen.golden.read_text().splitlines()]
@@ -222,7 +234,7 @@ def test_mistakes(kitchen, words, message):
     """Every wrong word is answered by a sentence, before anything is read."""
     done = check(kitchen, *(word for word in words))
 
-    assert done.returncode == 1
+    assert done.returncode == 4
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(kitchen.root.glob("*nowhere*"))
