@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.cli.command import Words, run_command
 from harness.cli.say import say_all, wrapped
-from harness.errors import HarnessError, SettingError, share
+from harness.errors import HarnessError, SettingError, optional_share, share
 
 PASSED, REGRESSION, NOT_COMPARABLE, UNDECIDED, ERROR, TOO_MANY_LEFT_OUT = range(6)
 EXIT = {"unchanged": PASSED, "non-inferior": PASSED, "regression": REGRESSION, "undecided": UNDECIDED}
@@ -45,7 +45,7 @@ def _gated(path: Path, overrides: Sequence[str], output: str | None) -> int:
 
     recorded = read_production(path, ["+command=gate", *overrides])
     given = recorded.composed.config.gate
-    margin = share(given.margin, "gate.margin", one=False)
+    margin = optional_share(given.margin, "gate.margin", one=False)
     min_effect = share(given.min_effect, "gate.min_effect", one=False)
     max_left_out = share(given.max_left_out, "gate.max_left_out")
     if given.undecided not in {None, "warn", "fail"}:
@@ -61,8 +61,8 @@ def _gated(path: Path, overrides: Sequence[str], output: str | None) -> int:
         outcome = "too many left out" if is_left_out else "not comparable"
         _write(output, path, {"outcome": outcome, "sentences": said})
         return TOO_MANY_LEFT_OUT if is_left_out else NOT_COMPARABLE
-    warns = given.undecided == "warn" or (given.undecided is None and view.is_too_small(gated.change, margin))
-    said = view.gate_sentences(gated, recorded.recorded, margin, warns=warns)
+    warns = given.undecided == "warn" or (given.undecided is None and gated.change.is_too_small)
+    said = view.gate_sentences(gated, recorded.recorded, warns=warns)
     say_all([line for sentence in said for line in wrapped(sentence, "")])
     say_all(view.gate_table(gated.lost))
     _write(output, path, view.gate_content(gated, said))

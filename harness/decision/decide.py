@@ -82,16 +82,17 @@ def decide(
     metric: str | None = None,
     limits: Mapping[str, float] | None = None,
     order: Sequence[str] = COSTS,
-    margin: float = 0.03,
+    margin: float | None = None,
     *,
     measure: bool = False,
     against: str | None = None,
 ) -> Decision:
     """The decision. ``limits``: cost to the most that is allowed; ``order``: costs, the most important first.
 
-    ``measure``: latencies are measured again for the cells between which they decide. Where documents or
-    model are missing, those of the sweep are used, with a note. ``against``: the baseline, a cell's name or a
-    production file. Raises ``SettingError`` for a metric that can't decide between these cells.
+    ``margin``: of non-inferiority; None: what so many questions can show. ``measure``: latencies are measured
+    again for the cells between which they decide. Where documents or model are missing, those of the sweep
+    are used, with a note. ``against``: the baseline, a cell's name or a production file. Raises
+    ``SettingError`` for a metric that can't decide between these cells.
     """
     limits = dict(limits or {})
     chosen = metric or sweep.primary
@@ -106,13 +107,13 @@ def decide(
     if not feasible:
         return decision
     numbers = compared(sweep, chosen, feasible, _own_k(decision))
-    verdict = judge(numbers.outcomes, margin)
+    verdict = judge(numbers.outcomes, margin, sweep.look.level)
     if measure and "query_ms" in order and not decision.is_measured:
         decision = _measured(decision, _between(verdict, decision.costs, order))
-    choice = choose(verdict, decision.costs, order, margin)
+    choice = choose(verdict, decision.costs, order, verdict.margin)
     selection = Selection(numbers, verdict, choice)
     decision = replace(decision, selection=selection)
-    return decision if against is None else _against(decision, selection, against, order, margin)
+    return decision if against is None else _against(decision, selection, against, order, verdict.margin)
 
 
 def _against(

@@ -87,6 +87,7 @@ def _recorded(decision: Decision, selection: Selection) -> dict[str, Any]:
         "score": cell.metric(metric),
         "interval_95": [standing.mean.lo, standing.mean.hi],
         "verdict": standing.status,
+        "margin": selection.verdict.margin,
         "questions": selection.verdict.questions,
         "costs": dict(decision.costs[cell.name]),
         "metrics": dict(cell.content["metrics"]),

@@ -15,6 +15,7 @@ from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.paths import root
+from harness.verdict.power import FIRST_LOOK, Look
 
 SWEEP = "sweep.json"
 
@@ -51,10 +52,9 @@ class FinishedCell:
 class FinishedSweep:
     """A sweep with the cells that were scored, best first, and those that failed.
 
-    - ``run_id``, ``uri``, ``experiment_id``: where it is tracked.
-    - ``folder``: where its files are.
+    - ``run_id``, ``uri``, ``experiment_id``: where it is tracked; ``folder``: where its files are.
     - ``primary``: the metric that decides; ``k``: the cut-off of the main columns.
-    - ``failures``: name and error of each failed cell.
+    - ``failures``: name and error of each failed cell. ``look``: which look at a growing golden set it is.
     - ``texts``: doc_id to ``(start, text)`` snippets in order; empty where text was not tracked.
     - ``evidence``: question id to its evidence as in a golden set's line.
     """
@@ -71,6 +71,7 @@ class FinishedSweep:
     failures: Sequence[Mapping[str, str]]
     texts: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
     evidence: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    look: Look = FIRST_LOOK
 
     def cell(self, name: str) -> FinishedCell:
         """The cell of that name (or whose run id begins so). Raises ``KeyError``.

@@ -29,6 +29,7 @@ from harness.results.finished import (
 from harness.results.scores import comparable
 from harness.results.snippets import read_excerpts
 from harness.tracker import FoundSweep
+from harness.verdict.power import Look
 
 FETCHED = "sweeps"
 _NAMED = 12  # cells that a message lists
@@ -181,6 +182,7 @@ def _sweep(folder: Path, about: Mapping[str, Any], found: FoundSweep | None) -> 
         axes=about["axes"],
         cells=(),
         failures=(),
+        look=Look(**about.get("look", {})),
     )
 
 

@@ -15,8 +15,10 @@ from harness.view.formats import (
     limits,
     point_limits,
     points,
+    rounded,
     short,
 )
+from harness.view.sample_size import how_judged, is_realistic
 from harness.view.table import Head, TextTable
 from harness.view.verdict_words import verdict_words
 
@@ -84,6 +86,7 @@ def reasons(decision: Decision) -> list[str]:
         _why(decision, found),
         *_today(decision, found),
         *_costs_less(decision, found),
+        *how_judged(found.verdict, decision.sweep),
         *said.caveats,
         *decision.notes,
     ]
@@ -154,9 +157,12 @@ def _costs_less(decision: Decision, found: Selection) -> list[str]:
     if name is None or choice.saved is None:
         return []
     cheaper = f"{name} needs {_saved(decision, name, choice.best, choice.saved)}"
-    if choice.required_sample_size is None:
+    needed, there = choice.required_sample_size, found.verdict.questions
+    if needed is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
-    more = counted(max(0, choice.required_sample_size - found.verdict.questions), "more question")
+    if not is_realistic(needed, there):
+        return [f"{cheaper}; more questions will hardly justify it."]
+    more = counted(rounded(max(0, needed - there)), "more question")
     return [f"{cheaper}; about {more} would be needed to justify it."]
 
 

@@ -19,13 +19,10 @@ from harness.view.formats import (
     listed,
     point_limits,
     points,
-    rounded,
     short,
 )
 from harness.view.notes import about_cells, about_set
-
-# Nobody writes or pays for more questions than that.
-REALISTIC = 50_000
+from harness.view.sample_size import how_judged, how_much_more
 
 
 class VerdictText(NamedTuple):
@@ -64,7 +61,8 @@ def verdict_words(
         *_score(verdict, short(metric)),
         *_ruled_out(verdict),
         *_alike(verdict),
-        *_how_much_more(verdict),
+        *how_much_more(verdict),
+        *how_judged(verdict, sweep),
         *_expected(verdict),
     ]
     return VerdictText(_headline(verdict), details, caveats)
@@ -164,25 +162,6 @@ def _alike(verdict: Verdict) -> list[str]:
         lines.append(
             f"No other is shown to be within {margin} of the best: "
             "not being ruled out does not prove being as good."
-        )
-    return lines
-
-
-def _how_much_more(verdict: Verdict) -> list[str]:
-    lines = []
-    needed, questions = verdict.required_sample_size, counted(verdict.questions, "question")
-    if needed is not None and verdict.winner is None:
-        lines.append(
-            f"About {rounded(needed):,} questions of this kind would separate the two best at the difference "
-            f"observed now; there are {verdict.questions:,}."
-            if needed <= REALISTIC
-            else "The two best are so close that no realistic number of questions would separate them."
-        )
-    effect = verdict.minimum_detectable_effect
-    if effect is not None and len(verdict.standings) > 1:
-        size = points(effect)
-        lines.append(
-            f"Minimum detectable effect with {questions}: {size} between two configurations (80% power)."
         )
     return lines
 

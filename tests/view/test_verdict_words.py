@@ -91,7 +91,8 @@ def test_a_hopeless_number_of_questions_is_called_so(sweep):
     )
 
     assert (
-        "The two best are so close that no realistic number of questions would separate them." in said.details
+        "More questions will hardly separate the two best: as observed, they are as good as equal."
+        in said.details
     )
 
 
