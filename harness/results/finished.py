@@ -181,7 +181,6 @@ def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Colle
     failures.sort(
         key=lambda failure: names.index(failure["name"]) if failure["name"] in names else len(names)
     )
-    # Cells with equal means are ordered by cost, as in the verdict.
     contents.sort(
         key=lambda content: (
             -round(content["metrics"][primary], 12),

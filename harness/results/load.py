@@ -45,8 +45,7 @@ def finished(config: DictConfig) -> FinishedSweep:
     no two cells have the same questions.
     """
     word = "latest" if config.sweep is None else str(config.sweep)
-    folder = folder_meant(word)
-    if folder is not None:
+    if folder := folder_meant(word):
         return read_folder(folder)
     tracker = new(config, "tracker")
     found = tracker.find(word)

@@ -12,7 +12,7 @@ from harness.verdict import Interval
 from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of
 from harness.verdict.interval import clopper_pearson, method_for
 from harness.verdict.pairs import compare, limits_alone
-from harness.verdict.power import demonstrable_margin, readable_margin
+from harness.verdict.power import demonstrable_margin, detected_share, readable_margin
 
 Outcome: TypeAlias = Literal["unchanged", "non-inferior", "regression", "undecided"]
 RISK = 0.1
@@ -53,8 +53,7 @@ def change(differences: FloatArray, clusters: IntArray, margin: float | None, mi
     least = math.inf if interval.lo is None else _unseen(effective, RISK)
     smallest = least
     if margin is None:
-        usual = demonstrable_margin(len(clusters), effective, HARMLESS_DISCORDANCE, RISK / 2)
-        smallest = max(least, usual)
+        smallest = _smallest_margin(len(clusters), effective, least)
         margin = readable_margin(smallest)
     return Change(
         interval,
@@ -86,6 +85,12 @@ def difference_interval(differences: FloatArray, clusters: IntArray, risk: float
     hi = float(limits_alone(1, pairs, rng, risk / 2)[0][0])
     unseen = _unseen(effective, risk)
     return Interval(mean, max(min(lo, mean - unseen), -1.0), min(max(hi, mean + unseen), 1.0))
+
+
+def _smallest_margin(questions: int, effective: float, least: float) -> float:
+    """The smallest margin that a harmless change keeps in 80% of cases; limits are ``least`` wide or more."""
+    usual = demonstrable_margin(questions, effective, HARMLESS_DISCORDANCE, RISK / 2)
+    return max(usual, least + usual * detected_share(effective, RISK / 2))
 
 
 def _unseen(effective: float, risk: float) -> float:

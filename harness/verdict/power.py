@@ -125,6 +125,13 @@ def multiple(effective_clusters: float, level: float = LEVEL) -> float:
     return float(special.ndtri(DETECTED) - special.stdtrit(max(effective_clusters - 1, 1.0), level))
 
 
+def detected_share(effective_clusters: float, level: float) -> float:
+    """The part of ``multiple`` that is there for the 80% power."""
+    from scipy import special
+
+    return float(special.ndtri(DETECTED)) / multiple(effective_clusters, level)
+
+
 def _mean_and_error(differences: FloatArray, clusters: IntArray) -> tuple[float, float]:
     """The mean and its cluster-robust error (CR1); the error is 0 where fewer than two clusters differ."""
     if len(differences) == 0:

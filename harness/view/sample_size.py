@@ -47,7 +47,8 @@ def how_judged(verdict: Verdict, sweep: FinishedSweep) -> list[str]:
         return []
     lines = []
     smallest = demonstrable_margin(verdict.questions, verdict.effective_clusters)
-    if verdict.margin == readable_margin(smallest):
+    matters = verdict.winner is None or any(standing.non_inferior for standing in verdict.standings[1:])
+    if matters and verdict.margin == readable_margin(smallest):
         of = f"{counted(verdict.questions, 'question')} about {counted(verdict.clusters, 'text')}"
         lines.append(
             f"{of} can hardly exclude a loss of less than {points(verdict.margin)}, so that is the margin. "

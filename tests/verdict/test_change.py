@@ -131,6 +131,9 @@ def test_the_margin_is_what_so_many_questions_show(questions, margin, is_too_sma
     found = [change(values, np.arange(questions), None, 0.01) for values in (unchanged, lost)]
 
     assert [(one.margin, one.is_too_small) for one in found] == [(margin, is_too_small)] * 2
+    # G* = 50: nothing excludes less than 1 - 0.05^(1/50) = 0.0582. n_eff = 350 / 1.3, √(0.04 K² / n_eff * 1.186) =
+    # 0.0334, of which 0.842 / K = a third is power: 0.0582 + 0.0112 = 0.0693.
+    assert change(np.zeros(350), np.arange(350) % 50, None, 0.01)[2:4] == (0.07, False)
     assert change(unchanged, np.arange(questions), 0.001, 0.01).is_too_small == (questions < 3000)
     assert change(lost, np.arange(questions), 0.2, 0.01)[2:4] == (0.2, False)
 
