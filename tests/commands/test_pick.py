@@ -34,7 +34,7 @@ def test_the_margin_is_recorded_and_a_plan_knows_what_was_measured(picked):
     plan = place.run("-m", "retriever=bm25", "chunk=64,256", "plan=true")
     said = " ".join(plan.stdout.split())
 
-    assert [content["recorded"]["margin"] for content in margins] == [0.08, 0.05]
+    assert [content["recorded"]["margin"] for content in margins] == [0.07, 0.05]
     assert "points in recall@2000t would be found in 80% of sweeps, as measured in '2 cells · chunk" in said
     assert "would be found in 80% of sweeps, assuming" not in said
 

@@ -19,7 +19,7 @@ def test_the_simulations_run():
             "--sweeps",
             "4",
             "--only",
-            "non_inferior,power,effects,wording,monte_carlo,optimism,changes",
+            "non_inferior,power,effects,wording,monte_carlo,optimism,changes,looks,margins",
         ],
         env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
         capture_output=True,
