@@ -23,19 +23,13 @@ def looks(count):
     """How often a winner is named at any look, of two equal cells and of a better one."""
     few = max(count // 4, 1)
     for place, (sizes, discordance, difference) in enumerate(SERIES):
-        for title, level_of in (
-            ("later looks stricter", level_after_growth),
-            ("all at 95%", lambda _: LEVEL),
-        ):
+        claim = f"a winner is {'named' if difference else 'declared wrongly'} at some look"
+        setting = f"looks at {', '.join(map(str, sizes))}; discordance {discordance}, {100 * difference:+.0f}"
+        wanted = "(power)" if difference else "<= 5%"
+        for title, level_of in (("later ones stricter", level_after_growth), ("all at 95%", lambda _: LEVEL)):
             series = paired(np.random.default_rng([20, place]), few, sizes[-1], discordance, difference)
             named = sum(any(_wins(values[:, :n], level_of(n / sizes[0])) for n in sizes) for values in series)
-            claim = (
-                "a winner is named at some look"
-                if difference
-                else "a winner is declared wrongly at some look"
-            )
-            at = f"looks at {', '.join(map(str, sizes))}; discordance {discordance}, +{100 * difference:.0f} points"
-            yield f"{claim}, {title}", at, "(power)" if difference else "<= 5%", named, few
+            yield f"{claim}, {title}", f"{setting} points", wanted, named, few
 
 
 def _wins(values, level):
