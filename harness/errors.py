@@ -85,6 +85,11 @@ def share(value: object, key: str, *, zero: bool = True, one: bool = True) -> fl
     return float(cast(float, value))
 
 
+def optional_share(value: object, key: str, *, zero: bool = True, one: bool = True) -> float | None:
+    """``value`` if it is None, or a share as for ``share``."""
+    return None if value is None else share(value, key, zero=zero, one=one)
+
+
 def switch(value: object, key: str) -> bool:
     """``value`` if it is true or false."""
     if not isinstance(value, bool):

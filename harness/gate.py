@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say_all, wrapped
-from harness.errors import SettingError, share
+from harness.errors import SettingError, optional_share, share
 
 PASSED, REGRESSION, UNDECIDED = 0, 1, 3
 EXIT = {"unchanged": PASSED, "non-inferior": PASSED, "regression": REGRESSION, "undecided": UNDECIDED}
@@ -42,7 +42,7 @@ def _main(words: Words) -> int:
 
     recorded = read_production(Path(words.files[0]), ["+command=gate", *words.overrides])
     given = recorded.composed.config.gate
-    margin = share(given.margin, "gate.margin", one=False)
+    margin = optional_share(given.margin, "gate.margin", one=False)
     min_effect = share(given.min_effect, "gate.min_effect", one=False)
     max_left_out = share(given.max_left_out, "gate.max_left_out")
     if given.undecided not in {None, "warn", "fail"}:
@@ -53,8 +53,8 @@ def _main(words: Words) -> int:
         gated = gate(recorded, margin, min_effect, max_left_out)
     except NotComparableError as error:
         return not_comparable(words, "gate", error)
-    warns = given.undecided == "warn" or (given.undecided is None and view.is_too_small(gated.change, margin))
-    said = view.gate_sentences(gated, recorded.recorded, margin, warns=warns)
+    warns = given.undecided == "warn" or (given.undecided is None and gated.change.is_too_small)
+    said = view.gate_sentences(gated, recorded.recorded, warns=warns)
     say_all([line for sentence in said for line in wrapped(sentence, "")])
     say_all(view.gate_table(gated.lost))
     outcome = gated.change.outcome

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say, say_all, wrapped
-from harness.errors import SettingError, number, share, switch
+from harness.errors import SettingError, number, optional_share, switch
 
 if TYPE_CHECKING:
     from harness.decision.decide import Decision, Selection
@@ -42,7 +42,7 @@ def _main(words: Words) -> int:
 
     most, order = config["max"], checked_order(list(config.pick.cost))
     limits = {key: number(most[key], f"max.{key}") for key in LIMITS if most[key] is not None}
-    margin = share(config.pick.margin, "pick.margin", zero=False, one=False)
+    margin = optional_share(config.pick.margin, "pick.margin", zero=False, one=False)
     measure = switch(config.pick.measure, "pick.measure")
     metric, against = (None if word is None else str(word) for word in (config.metric, config.baseline))
     if config.pick.deploy not in {None, "k", "budget"}:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.cli.command import Words, run_command
 from harness.cli.say import say
-from harness.errors import SettingError, share
+from harness.errors import SettingError, optional_share
 
 _USAGE = "sweep=ID, metric=NAME, baseline=CELL, format=html|csv|parquet, output=FILE"
 FORMATS = ("html", "csv", "parquet")
@@ -31,7 +31,7 @@ def _main(words: Words) -> int:
     kind = str(config.format)
     if kind not in FORMATS:
         raise SettingError(f"format is {kind}; it must be one of {', '.join(FORMATS)}.", key="format")
-    margin = share(config.pick.margin, "pick.margin", zero=False, one=False)
+    margin = optional_share(config.pick.margin, "pick.margin", zero=False, one=False)
     sweep = finished(config)
     path = Path(f"report.{kind}").absolute() if config.output is None else Path(str(config.output))
     if kind == "html":

@@ -86,7 +86,7 @@ def compare(
         sweeps=sweeps,
         metric=decides,
         post_hoc=any(sweep.primary != decides for sweep in sweeps),
-        verdict=judge(numbers.outcomes),
+        verdict=judge(numbers.outcomes, level=min(sweep.look.level for sweep in sweeps)),
         won=won,
         lost=lost,
         tied=len(ahead) - won - lost,

@@ -88,7 +88,7 @@ def decide(
     metric: str | None = None,
     limits: Mapping[str, float] | None = None,
     order: Sequence[str] = COSTS,
-    margin: float = 0.03,
+    margin: float | None = None,
     *,
     measure: bool = False,
     against: str | None = None,
@@ -96,10 +96,11 @@ def decide(
 ) -> Decision:
     """The decision. ``limits``: cost to the most that is allowed; ``order``: costs, the most important first.
 
-    ``deploy``: what comes back of a ranking, see ``operating_points``. ``measure``: latencies are measured
-    again for the cells between which they decide. Where documents or model are missing, those of the sweep
-    are used, with a note. ``against``: the baseline, a cell's name or a production file. Raises
-    ``SettingError`` for a metric that can't decide between these cells.
+    ``deploy``: what comes back of a ranking, see ``operating_points``. ``margin``: of non-inferiority; None:
+    what so many questions can show. ``measure``: latencies are measured again for the cells between which
+    they decide. Where documents or model are missing, those of the sweep are used, with a note. ``against``:
+    the baseline, a cell's name or a production file. Raises ``SettingError`` for a metric that can't decide
+    between these cells.
     """
     limits = dict(limits or {})
     chosen = metric or sweep.primary
@@ -118,13 +119,14 @@ def decide(
     if not feasible:
         return decision
     numbers = compared(sweep, chosen, feasible, {name: own.decides for name, own in points.items()})
-    verdict = judge(numbers.outcomes, margin)
+    verdict = judge(numbers.outcomes, margin, sweep.look.level)
     if measure and "query_ms" in order and not decision.latency:
         decision = _measured(decision, worth_measuring(verdict, decision.costs, order))
-    choice = choose(verdict, {name: decision.price(name) for name in decision.costs}, order, margin)
+    prices = {name: decision.price(name) for name in decision.costs}
+    choice = choose(verdict, prices, order, verdict.margin)
     selection = Selection(numbers, verdict, choice)
     decision = replace(decision, selection=selection)
-    return decision if against is None else _against(decision, selection, against, order, margin)
+    return decision if against is None else _against(decision, selection, against, order, verdict.margin)
 
 
 def _against(

@@ -79,7 +79,7 @@ def found_out(
     verdict: Verdict | None = None,
     *,
     metric: str | None = None,
-    margin: float = 0.03,
+    margin: float | None = None,
     baseline: str | None = None,
 ) -> Findings:
     """Verdict, effects, groups of questions, budgets, what helped, and differences to the baseline.
@@ -92,7 +92,7 @@ def found_out(
     helped = what_helped(sweep, sweep.cells[0])
     try:
         numbers = compared(sweep, chosen)
-        verdict = verdict or judge(numbers.outcomes, margin)
+        verdict = verdict or judge(numbers.outcomes, margin, sweep.look.level)
     except (SettingError, InputError) as error:
         if metric is not None:
             raise

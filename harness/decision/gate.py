@@ -58,7 +58,7 @@ class Gated(NamedTuple):
     new: int
 
 
-def gate(recorded: Production, margin: float, min_effect: float, max_left_out: float) -> Gated:
+def gate(recorded: Production, margin: float | None, min_effect: float, max_left_out: float) -> Gated:
     """Scores the recorded configuration again.
 
     Raises ``NotComparableError`` for scores of something else, or of too many questions that are gone.

@@ -99,6 +99,7 @@ def _recorded(decision: Decision, selection: Selection, numbers: Compared) -> di
         "score": cell.metric(own.recorded),
         "interval_95": [interval.lo, interval.hi],
         "verdict": standing.status,
+        "margin": selection.verdict.margin,
         "questions": len(numbers.question_ids),
         "costs": dict(decision.costs[cell.name]),
         "metrics": dict(cell.content["metrics"]),

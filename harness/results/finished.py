@@ -16,6 +16,7 @@ from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.paths import root
 from harness.results.cells import by_cost
+from harness.verdict.power import FIRST_LOOK, Look
 
 SWEEP = "sweep.json"
 
@@ -52,10 +53,9 @@ class FinishedCell:
 class FinishedSweep:
     """A sweep with the cells that were scored, best first, and those that failed.
 
-    - ``run_id``, ``uri``, ``experiment_id``: where it is tracked.
-    - ``folder``: where its files are.
+    - ``run_id``, ``uri``, ``experiment_id``: where it is tracked; ``folder``: where its files are.
     - ``primary``: the metric that decides; ``k``: the cut-off of the main columns.
-    - ``failures``: name and error of each failed cell.
+    - ``failures``: name and error of each failed cell. ``look``: which look at a growing golden set it is.
     - ``texts``: doc_id to ``(start, text)`` snippets in order; empty where text was not tracked.
     - ``evidence``: question id to its evidence as in a golden set's line.
     """
@@ -72,6 +72,7 @@ class FinishedSweep:
     failures: Sequence[Mapping[str, str]]
     texts: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
     evidence: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    look: Look = FIRST_LOOK
 
     def cell(self, name: str) -> FinishedCell:
         """The cell of that name (or whose run id begins so). Raises ``KeyError``.
@@ -180,7 +181,6 @@ def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Colle
     failures.sort(
         key=lambda failure: names.index(failure["name"]) if failure["name"] in names else len(names)
     )
-    # Cells with equal means are ordered by cost, as in the verdict.
     contents.sort(
         key=lambda content: (
             -round(content["metrics"][primary], 12),

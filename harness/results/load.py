@@ -29,6 +29,7 @@ from harness.results.finished import (
 from harness.results.scores import comparable
 from harness.results.snippets import read_excerpts
 from harness.tracker import FoundSweep
+from harness.verdict.power import Look
 
 FETCHED = "sweeps"
 _NAMED = 12  # cells that a message lists
@@ -44,8 +45,7 @@ def finished(config: DictConfig) -> FinishedSweep:
     no two cells have the same questions.
     """
     word = "latest" if config.sweep is None else str(config.sweep)
-    folder = folder_meant(word)
-    if folder is not None:
+    if folder := folder_meant(word):
         return read_folder(folder)
     tracker = new(config, "tracker")
     found = tracker.find(word)
@@ -181,6 +181,7 @@ def _sweep(folder: Path, about: Mapping[str, Any], found: FoundSweep | None) -> 
         axes=about["axes"],
         cells=(),
         failures=(),
+        look=Look(**about.get("look", {})),
     )
 
 

@@ -11,10 +11,15 @@ from omegaconf import DictConfig
 from harness.cell.build import Shared
 from harness.cell.settings import uses
 from harness.cli.compose import Composed
+from harness.cli.say import wrapped
 from harness.errors import HarnessError
 from harness.records import Chunks
+from harness.results.cells import about_questions
+from harness.results.earlier import measured_effect
 from harness.sweep.check import Sweep
+from harness.verdict.clusters import cluster_ids
 from harness.view.formats import counted
+from harness.view.sample_size import detectable
 from harness.view.table import Head, TextTable
 
 # Chunks that are embedded to measure a model's rate. They go into the store, so the sweep does not embed them
@@ -54,6 +59,7 @@ def plan(sweep: Sweep, shared: Shared) -> list[str]:
         *TextTable(heads, rows).lines(),
         "",
         f"{about} with the rates measured now.",
+        *wrapped(_power(sweep), ""),
         f"{sweep.primary} would decide. Nothing was run; leave out plan=true to start.",
     ]
 
@@ -104,6 +110,13 @@ def _seconds_per_pair(cell: Composed, shared: Shared) -> float | HarnessError:
         return (time.perf_counter() - started) / len(set(texts))
     except HarnessError as error:
         return error
+
+
+def _power(sweep: Sweep) -> str:
+    """What so many questions can show, by an earlier sweep on them where there is one."""
+    given = sweep.inputs[0]
+    clusters = cluster_ids([one.cluster for one in about_questions(given).values()])
+    return detectable(clusters, measured_effect(given.labels.digest, sweep.primary), sweep.primary)[0]
 
 
 def duration(seconds: float) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from harness.cli.say import say, say_all
-from harness.errors import StoreError
+from harness.cli.say import say, say_all, wrapped
+from harness.errors import HarnessError, StoreError
 from harness.files.atomic import read_json, write_json, write_text
 from harness.results.cells import SCHEMA
-from harness.results.finished import SWEEP, collected
+from harness.results.earlier import LOOKS, record_look
+from harness.results.finished import SWEEP, collected, outputs
 from harness.results.snippets import write_excerpts
 from harness.sweep.check import Sweep
 from harness.sweep.conclude import Conclusion, concluded
@@ -111,9 +112,28 @@ def mark_ended(sweep: Sweep) -> None:
         write_json(file, read_json(file) | {"ended": time.time()})
 
 
+def write_look(sweep: Sweep, contents: Sequence[Mapping[str, Any]]) -> None:
+    """Notes in ``sweep.json`` which look at a growing golden set this is; says if it can't be counted.
+
+    Only where there is one golden set, and something to compare.
+    """
+    if len(sweep.inputs) > 1 or len(contents) < 2:
+        return
+    labels = sweep.inputs[0].labels
+    ids = [question.question_id for question in labels.questions]
+    try:
+        look = record_look(outputs() / LOOKS, labels.digest, ids, contents)
+    except HarnessError as error:
+        say_all(wrapped(f"This look at the golden set is not counted. {error}", "! ", "  "))
+        return
+    file = sweep.folder / SWEEP
+    write_json(file, read_json(file) | {"look": look._asdict()})
+
+
 def close(sweep: Sweep, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     """Prints the table, finishes the parent run with the leaderboard; gives the exit code."""
     cells = collected(sweep.folder, sweep.names(), sweep.primary, sweep.k)
+    write_look(sweep, cells.contents)
     mark_ended(sweep)
     excerpts = _excerpts(sweep)
     shown = concluded(sweep.folder, cells)

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from harness.records import FloatArray, IntArray
 
+LEVEL = 0.025
+"""Risk of each one-sided comparison of a first verdict: 5% for both directions."""
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Method: TypeAlias = Literal["bootstrap", "cr2", "none"]
 Status: TypeAlias = Literal["winner", "not ruled out", "ruled out"]
@@ -75,7 +77,8 @@ class Verdict:
     would separate the two best cells at the observed difference; None when the second is ruled out, the two
     are equal, or no number can be given. ``minimum_detectable_effect``: the smallest difference between the
     two best that these questions show with 80% power. ``expected``: the cross-fitted score of the selected
-    cell on new questions; ``optimism``: the best observed score minus that.
+    cell on new questions; ``optimism``: the best observed score minus that. ``level``: the risk of each
+    one-sided comparison.
     """
 
     questions: int
@@ -89,6 +92,7 @@ class Verdict:
     minimum_detectable_effect: float | None
     expected: float | None
     optimism: float | None
+    level: float = LEVEL
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for scripts; ``ruled_out`` is a mapping of name to difference to the best."""
@@ -105,6 +109,7 @@ class Verdict:
             "effective_clusters": self.effective_clusters,
             "method": self.method,
             "margin": self.margin,
+            "level": self.level,
             "required_sample_size": self.required_sample_size,
             "minimum_detectable_effect": self.minimum_detectable_effect,
             "expected": self.expected,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.records import Float32Array, FloatArray
-from harness.verdict import BoolArray
+from harness.verdict import LEVEL, BoolArray
 from harness.verdict.clusters import RESAMPLES, seed_of, sign_flips
 from harness.verdict.pairs import (
     CellPairs,
@@ -18,7 +18,6 @@ from harness.verdict.pairs import (
     squared_distances,
     upper_limits,
 )
-from harness.verdict.power import LEVEL
 from harness.verdict.sign_tests import LOOKS, exact_p, holm, step_down
 from harness.verdict.simultaneous import SPARSE, least_critical
 
@@ -53,7 +52,13 @@ class BestSet(NamedTuple):
         return shown
 
 
-def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int = RESAMPLES) -> BestSet:
+def best_set(
+    sums: FloatArray,
+    sizes: FloatArray,
+    looks: int = LOOKS,
+    first: int = RESAMPLES,
+    level: float = LEVEL,
+) -> BestSet:
     """Comparisons with the best (Hsu 1984, 1996), from cluster sums, float64 (cells, clusters).
 
     There must be two cells or more. The statistic of a pair is self-normalised: ``Σ D / √Σ D²``, a monotone
@@ -67,20 +72,20 @@ def best_set(sums: FloatArray, sizes: FloatArray, looks: int = LOOKS, first: int
     ``hi`` is the smallest upper limit of ``mean_i - mean_j`` over the other cells ``j`` by the last critical
     value: the same test, inverted, but never by less than Student's. ``lo`` is the smallest lower limit, each
     by Dunnett's many-to-one comparison with ``j`` at 2.5%; see ``BestSet.non_inferior``. ``looks`` and
-    ``first``: see ``step_down``.
+    ``first``: see ``step_down``. ``level`` stands for 2.5%; "one of the best" is tested at twice that.
     """
     pairs = compare(sums, sizes)
     rng = np.random.default_rng(seed_of(sums, sizes))
     observed = (-pairs.total * inverse_root(pairs.squares)).max(axis=1)
-    steps = step_down(partial(_draw, rng, sums), observed, 2 * LEVEL, looks, first)
-    least = least_critical(sizes, LEVEL)
-    upper = _proven(pairs, upper_limits(pairs, np.full(len(sums), max(steps.critical, least))))
-    lower = -_proven(pairs, upper_limits(pairs, np.maximum(steps.alone, least))).T
+    steps = step_down(partial(_draw, rng, sums), observed, 2 * level, looks, first)
+    least = least_critical(sizes, level)
+    upper = _proven(pairs, upper_limits(pairs, np.full(len(sums), max(steps.critical, least))), level)
+    lower = -_proven(pairs, upper_limits(pairs, np.maximum(steps.alone, least)), level).T
     np.fill_diagonal(upper, np.inf)
     np.fill_diagonal(lower, np.inf)
     lo, hi, settled = lower.min(axis=1), upper.min(axis=1), steps.settled
     top = int(np.argmax(pairs.total[:, 0]))
-    behind, is_settled = limits_alone(top, pairs, rng, LEVEL, looks, first)
+    behind, is_settled = limits_alone(top, pairs, rng, level, looks, first)
     lead = -np.delete(behind, top).max()
     if lead > 0:  # else the limit must hold together with those of the other cells
         lo[top] = max(lo[top], lead)
@@ -112,7 +117,7 @@ def _draw(rng: np.random.Generator, sums: FloatArray, resamples: int) -> Float32
     return found.T
 
 
-def _proven(pairs: CellPairs, upper: FloatArray) -> FloatArray:
+def _proven(pairs: CellPairs, upper: FloatArray, level: float) -> FloatArray:
     """Upper limits, raised to 0 for sparse pairs whose exact test, after Holm, shows no difference."""
     upper = upper.copy()
     np.fill_diagonal(upper, 0.0)
@@ -120,6 +125,6 @@ def _proven(pairs: CellPairs, upper: FloatArray) -> FloatArray:
         sparse = np.flatnonzero(pairs.differing[cell] < SPARSE)
         sparse = sparse[sparse != cell]
         p = holm(np.array([exact_p(pairs.sums[other] - pairs.sums[cell]) for other in sparse]))
-        unproven = sparse[p > LEVEL]
+        unproven = sparse[p > level]
         upper[cell, unproven] = np.maximum(upper[cell, unproven], 0.0)
     return upper

@@ -12,44 +12,58 @@ from harness.verdict import Interval
 from harness.verdict.clusters import cluster_sums, effective_clusters, seed_of
 from harness.verdict.interval import clopper_pearson, method_for
 from harness.verdict.pairs import compare, limits_alone
+from harness.verdict.power import demonstrable_margin, detected_share, readable_margin
 
 Outcome: TypeAlias = Literal["unchanged", "non-inferior", "regression", "undecided"]
 RISK = 0.1
 """Of both limits of a change together: each is that of a one-sided test at 5%."""
+HARMLESS_DISCORDANCE = 0.04
+"""The share of questions that a harmless change is assumed to alter."""
 
 
 class Change(NamedTuple):
     """The mean difference (after minus before) with its 90% limits, and what they show.
 
-    ``better``, ``worse``: how many questions differ. ``least_loss``: without a gain, no result on so many
-    questions excludes a smaller loss than this, not even that no question changed; None where there are no
-    limits.
-    ``required_sample_size``: about how many questions would decide if the difference stayed as observed; None
-    when it is decided, or when no number of questions would decide.
+    ``margin``: the one that was tested. ``is_too_small``: no result on so many questions keeps it; where it
+    was made for them, fewer than 80% of harmless changes do. ``better``, ``worse``: how many questions
+    differ. ``least_loss``: without a gain, no result on so many questions excludes a smaller loss than this,
+    not even that no question changed; None where there are no limits. ``required_sample_size``: about how
+    many questions would decide if the difference stayed as observed; None when it is decided, or when no
+    number would.
     """
 
     difference: Interval
     outcome: Outcome
+    margin: float
+    is_too_small: bool
     better: int
     worse: int
     least_loss: float | None
     required_sample_size: int | None
 
 
-def change(differences: FloatArray, clusters: IntArray, margin: float, min_effect: float) -> Change:
+def change(differences: FloatArray, clusters: IntArray, margin: float | None, min_effect: float) -> Change:
     """Judges ``differences``, float64 (questions,), after minus before; ``clusters``, int64 (questions,).
 
     "non-inferior": the lower limit lies above ``-margin``. "regression": the upper limit lies below 0 and at
-    least ``min_effect`` was lost. Else "undecided".
+    least ``min_effect`` was lost. Else "undecided". ``margin=None``: what so many questions can show
+    of a change that alters 4% of them; see ``demonstrable_margin``.
     """
     interval = difference_interval(differences, clusters, RISK)
     effective = effective_clusters(clusters)
+    least = math.inf if interval.lo is None else _unseen(effective, RISK)
+    smallest = least
+    if margin is None:
+        smallest = _smallest_margin(len(clusters), effective, least)
+        margin = readable_margin(smallest)
     return Change(
         interval,
         _outcome(interval, margin, min_effect),
+        margin,
+        smallest > margin,
         int((differences > 1e-9).sum()),
         int((differences < -1e-9).sum()),
-        None if interval.lo is None else _unseen(effective, RISK),
+        None if interval.lo is None else least,
         _required_sample_size(interval, len(differences), margin, min_effect),
     )
 
@@ -72,6 +86,12 @@ def difference_interval(differences: FloatArray, clusters: IntArray, risk: float
     hi = float(limits_alone(1, pairs, rng, risk / 2)[0][0])
     unseen = _unseen(effective, risk)
     return Interval(mean, max(min(lo, mean - unseen), -1.0), min(max(hi, mean + unseen), 1.0))
+
+
+def _smallest_margin(questions: int, effective: float, least: float) -> float:
+    """The smallest margin that a harmless change keeps in 80% of cases; limits are ``least`` wide or more."""
+    usual = demonstrable_margin(questions, effective, HARMLESS_DISCORDANCE, RISK / 2)
+    return max(usual, least + usual * detected_share(effective, RISK / 2))
 
 
 def _unseen(effective: float, risk: float) -> float:

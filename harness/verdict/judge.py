@@ -8,27 +8,37 @@ import numpy as np
 
 from harness.errors import InputError
 from harness.records import FloatArray
-from harness.verdict import Interval, Outcomes, Standing, Status, Verdict
+from harness.verdict import LEVEL, Interval, Outcomes, Standing, Status, Verdict
 from harness.verdict.best_set import BestSet, best_set
 from harness.verdict.clusters import cluster_sums, effective_clusters
 from harness.verdict.interval import mean_intervals, method_for
-from harness.verdict.power import FOLDS, cross_fitted, detectable_as_observed, required_sample_size
+from harness.verdict.power import (
+    FOLDS,
+    cross_fitted,
+    demonstrable_margin,
+    detectable_as_observed,
+    readable_margin,
+    required_sample_size,
+)
 
-MARGIN = 0.03
 
-
-def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
+def judge(outcomes: Outcomes, margin: float | None = None, level: float = LEVEL) -> Verdict:
     """The verdict on a sweep; the same whatever the order of the cells and of the questions.
 
-    ``margin``: the margin of non-inferiority, in the metric's unit. Raises ``InputError`` for two cells of
-    one name.
+    ``margin``: the margin of non-inferiority, in the metric's unit; None: ``demonstrable_margin``, which
+    looks at the number of questions and their clusters, never at results. ``level``: the risk of each
+    one-sided comparison; see ``level_after_growth``. Raises ``InputError`` for two cells of one name.
     """
     if len(set(outcomes.names)) < len(outcomes.names):
         raise InputError("Two cells have the same name. Give every cell a name of its own.")
     units, clusters = _units(outcomes), outcomes.clusters
     effective = effective_clusters(clusters)
     method = method_for(effective)
-    found = best_set(units.sums, units.sizes) if method != "none" and len(units.names) > 1 else None
+    if margin is None:
+        margin = readable_margin(demonstrable_margin(len(clusters), effective))
+    found = None
+    if method != "none" and len(units.names) > 1:
+        found = best_set(units.sums, units.sizes, level=level)
     expected = None
     if method != "none" and len(units.sizes) >= FOLDS:
         expected = cross_fitted(units.sums, units.sizes)
@@ -41,10 +51,11 @@ def judge(outcomes: Outcomes, margin: float = MARGIN) -> Verdict:
         margin=margin,
         winner=None if found is None or found.winner is None else units.names[found.winner],
         standings=_standings(outcomes, units, found, margin),
-        required_sample_size=required_sample_size(units.lead, clusters) if open_question else None,
-        minimum_detectable_effect=None if found is None else detectable_as_observed(units.lead, clusters),
+        required_sample_size=required_sample_size(units.lead, clusters, level) if open_question else None,
+        minimum_detectable_effect=found and detectable_as_observed(units.lead, clusters, level),
         expected=None if expected is None else expected.score,
         optimism=None if expected is None else expected.optimism,
+        level=level,
     )
 
 

@@ -19,9 +19,11 @@ from harness.view.formats import (
     point_limits,
     points,
     returned,
+    rounded,
     short,
 )
 from harness.view.notes import about_latency
+from harness.view.sample_size import how_judged, is_realistic
 from harness.view.table import Head, TextTable
 from harness.view.verdict_words import verdict_words
 
@@ -100,6 +102,7 @@ def reasons(decision: Decision) -> list[str]:
         _ships(decision, found.choice.name),
         *_today(decision, found),
         *_costs_less(decision, found),
+        *how_judged(found.verdict, decision.sweep),
         *said.caveats,
         *decision.notes,
         about_latency(decision),
@@ -194,9 +197,12 @@ def _costs_less(decision: Decision, found: Selection) -> list[str]:
     if name is None or choice.saved is None:
         return []
     cheaper = f"{name} needs {_saved(decision, name, choice.best, choice.saved)}"
-    if choice.required_sample_size is None:
+    needed, there = choice.required_sample_size, found.verdict.questions
+    if needed is None:
         return [f"{cheaper}, but was observed to lose too much for more questions to justify it."]
-    more = counted(max(0, choice.required_sample_size - found.verdict.questions), "more question")
+    if not is_realistic(needed, there):
+        return [f"{cheaper}; more questions will hardly justify it."]
+    more = counted(rounded(max(0, needed - there)), "more question")
     return [f"{cheaper}; about {more} would be needed to justify it."]
 
 

@@ -9,6 +9,7 @@ from harness.cli.say import wrapped
 from harness.decision.compare import Changed, Comparison
 from harness.verdict import Interval
 from harness.view.formats import counted, in_brackets, limits, point_limits, points, rounded, short
+from harness.view.sample_size import is_realistic
 from harness.view.table import Head, TextTable
 
 _QUOTE = 160
@@ -70,7 +71,12 @@ def _sentences(found: Comparison) -> Iterator[str]:
         yield f"They can't be told apart: {ahead} is ahead of {behind} by {size}."
         needed = found.verdict.required_sample_size
         if needed is not None:
-            yield f"About {rounded(needed):,} questions would separate them if the difference stayed so."
+            yield (
+                f"About {counted(rounded(needed), 'question')} would separate them "
+                "if the difference stayed so."
+                if is_realistic(needed, found.verdict.questions)
+                else "More questions will hardly separate them: as observed, they are as good as equal."
+            )
 
 
 def _by_wording(found: Comparison) -> Iterator[str]:

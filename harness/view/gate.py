@@ -9,16 +9,12 @@ from harness.cli.say import wrapped
 from harness.decision.gate import Gated, LostQuestion
 from harness.metrics.operating_point import OperatingPoint
 from harness.verdict.change import Change
-from harness.view.formats import counted, point_limits, points, returned, short
+from harness.view.formats import counted, point_limits, points, returned, rounded, short
 from harness.view.recorded import SHOWN, TOO_FEW
+from harness.view.sample_size import is_realistic
 
 
-def is_too_small(change: Change, margin: float) -> bool:
-    """Whether not even an unchanged result on so many questions would exclude a loss of ``margin``."""
-    return change.least_loss is None or change.least_loss > margin
-
-
-def gate_sentences(gated: Gated, recorded: Mapping[str, Any], margin: float, *, warns: bool) -> list[str]:
+def gate_sentences(gated: Gated, recorded: Mapping[str, Any], *, warns: bool) -> list[str]:
     """The outcome first, then what it rests on and what would decide."""
     change, difference = gated.change, gated.change.difference
     between = point_limits(difference)
@@ -34,14 +30,14 @@ def gate_sentences(gated: Gated, recorded: Mapping[str, Any], margin: float, *, 
     else:
         limits_said = f", 90% limits {between}" if between else ""
         said.append(
-            f"{_headline(change, margin, warns=warns)}: {name} {recorded['score']:.3f} → {now:.3f} "
+            f"{_headline(change, warns=warns)}: {name} {recorded['score']:.3f} → {now:.3f} "
             f"({points(difference.value, sign=True)}{limits_said})."
         )
         if gated.other_rows is not None:
             said.append(f"{gated.other_rows:,} of {counted(gated.questions, 'question')} return other rows.")
         said.append(f"{counted(change.better, 'question')} better, {change.worse:,} worse.")
     if change.outcome == "undecided":
-        said += _undecided(change, margin)
+        said += _undecided(change, gated.questions, warns=warns)
     elif change.outcome == "regression":
         said.append(
             "Undo the change if its loss is not wanted. Else sweep and pick again: python -m harness.pick"
@@ -49,27 +45,32 @@ def gate_sentences(gated: Gated, recorded: Mapping[str, Any], margin: float, *, 
     return said + _left_out(gated)
 
 
-def _headline(change: Change, margin: float, *, warns: bool) -> str:
+def _headline(change: Change, *, warns: bool) -> str:
     if change.outcome == "undecided":
         return "Passed with a warning, undecided" if warns else "Undecided"
-    return "Regression" if change.outcome == "regression" else f"Not worse by more than {points(margin)}"
+    return (
+        "Regression" if change.outcome == "regression" else f"Not worse by more than {points(change.margin)}"
+    )
 
 
-def _undecided(change: Change, margin: float) -> list[str]:
+def _undecided(change: Change, questions: int, *, warns: bool) -> list[str]:
     lo, least = change.difference.lo, change.least_loss
     if lo is None or least is None:
         return [f"{TOO_FEW}: ask about more documents."]
     said = [f"This excludes a loss of more than {points(-lo)}, and shows none."]
-    if least > margin:
+    if change.is_too_small and warns:
         said.append(
-            f"So few questions exclude {points(least)} at best, so gate.margin={margin:g} can't be shown. "
-            "gate.undecided=fail makes this exit code 3."
+            f"So few questions exclude {points(least)} at best, so undecided is a warning. "
+            "gate.undecided=fail makes it exit code 3."
         )
-    if change.required_sample_size:
-        size = counted(change.required_sample_size, "question")
+    else:
+        said.append(f"To pass, {points(change.margin)} must be excluded; gate.margin= sets another margin.")
+    if needed := change.required_sample_size:
         said.append(
-            f"About {size} would decide, if the difference stayed as it is. "
+            f"About {counted(rounded(needed), 'question')} would decide, if the difference stayed as it is. "
             "Questions that are added count from the next python -m harness.pick on."
+            if is_realistic(needed, questions)
+            else "More questions will hardly decide, if the difference stays as it is."
         )
     return said
 
@@ -109,6 +110,7 @@ def gate_content(gated: Gated) -> dict[str, Any]:
     return {
         "questions": gated.questions,
         "other_rows": gated.other_rows,
+        "margin": change.margin,
         "difference": change.difference.value,
         "limits_90": [change.difference.lo, change.difference.hi],
         "better": change.better,

@@ -20,13 +20,10 @@ from harness.view.formats import (
     listed,
     point_limits,
     points,
-    rounded,
     short,
 )
 from harness.view.notes import about_cells, about_set
-
-# Nobody writes or pays for more questions than that.
-REALISTIC = 50_000
+from harness.view.sample_size import how_judged, how_much_more
 
 
 class VerdictText(NamedTuple):
@@ -67,7 +64,8 @@ def verdict_words(
         *_score(verdict, short(metric)),
         *_ruled_out(distinct),
         *_alike(verdict),
-        *_how_much_more(distinct),
+        *how_much_more(distinct),
+        *how_judged(verdict, sweep),
         *_expected(distinct),
     ]
     are_alike = len(distinct.standings) == 1
@@ -165,25 +163,6 @@ def _alike(verdict: Verdict) -> list[str]:
         lines.append(
             f"No other is shown to be within {margin} of the best: "
             "not being ruled out does not prove being as good."
-        )
-    return lines
-
-
-def _how_much_more(verdict: Verdict) -> list[str]:
-    lines = []
-    needed, questions = verdict.required_sample_size, counted(verdict.questions, "question")
-    if needed is not None and verdict.winner is None:
-        lines.append(
-            f"About {rounded(needed):,} questions of this kind would separate the two best at the difference "
-            f"observed now; there are {verdict.questions:,}."
-            if needed <= REALISTIC
-            else "The two best are so close that no realistic number of questions would separate them."
-        )
-    effect = verdict.minimum_detectable_effect
-    if effect is not None and len(verdict.standings) > 1:
-        size = points(effect)
-        lines.append(
-            f"Minimum detectable effect with {questions}: {size} between two configurations (80% power)."
         )
     return lines
 

@@ -7,6 +7,7 @@ import time
 
 import changes
 import comparisons
+import looks
 import means
 from scipy import stats
 
@@ -20,6 +21,8 @@ PARTS = {
     "wording": means.wording,
     "monte_carlo": comparisons.monte_carlo,
     "changes": changes.changes,
+    "looks": looks.looks,
+    "margins": looks.margins,
 }
 
 

@@ -9,6 +9,7 @@ import shutil
 
 import numpy as np
 import pytest
+import yaml
 from picking import SAMPLE, pick
 from workplace import Workplace, write_corpus, write_golden
 
@@ -24,6 +25,23 @@ def test_it_says_what_is_ruled_out_and_what_is_taken(picked):
     assert "ruled out" in said
     assert "chunk 128 is the best of 2" in said
     assert "production.yaml" in said
+
+
+def test_the_margin_is_recorded_and_a_plan_knows_what_was_measured(picked):
+    """368 questions about 63 texts: the margin that was used stands in the production file, whoever set it.
+
+    The plan of another sweep on the same questions takes the difference that can be found from the first sweep.
+    """
+    place, _ = picked
+    run = pick(place, "pick.margin=0.05", "output=five.yaml")
+    assert run.returncode == 0, run.stderr
+    margins = [yaml.safe_load((place.root / f).read_text()) for f in ("production.yaml", "five.yaml")]
+    plan = place.run("-m", "retriever=bm25", "chunk=64,256", "plan=true")
+    said = " ".join(plan.stdout.split())
+
+    assert [content["recorded"]["margin"] for content in margins] == [0.07, 0.05]
+    assert "points in recall@2000t would be found in 80% of sweeps, as measured in '2 cells · chunk" in said
+    assert "would be found in 80% of sweeps, assuming" not in said
 
 
 def test_the_same_is_there_for_scripts(picked):

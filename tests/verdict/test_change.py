@@ -115,6 +115,45 @@ def test_a_sure_loss_that_is_too_small_to_matter_is_no_regression():
     assert change(differences, np.arange(200), 0.0001, 0.01).outcome == "undecided"
 
 
+@pytest.mark.parametrize(
+    ("questions", "margin", "is_too_small"),
+    [
+        # One-sided 5%: K = t(0.95, 149) + 0.84162 = 2.49676; 6 questions change: √(0.04 K² / 150 * 8 / 6) = 0.04708.
+        (150, 0.05, False),
+        (50, 0.10, True),  # √(0.04 * 2.51817² / 50 * 4 / 2) = 0.1007: more than any margin
+        (20, 0.10, True),  # what 20 questions do not show may happen in 13.9%
+        (1000, 0.02, False),  # √(0.04 * 2.48801² / 1000 * 42 / 40) = 0.0161
+    ],
+)
+def test_the_margin_is_what_so_many_questions_show(questions, margin, is_too_small):
+    """It does not depend on the differences; a given one is kept, and is too small where nothing could pass."""
+    unchanged, lost = np.zeros(questions), np.where(np.arange(questions) % 5 == 0, -1.0, 0.0)
+    found = [change(values, np.arange(questions), None, 0.01) for values in (unchanged, lost)]
+
+    assert [(one.margin, one.is_too_small) for one in found] == [(margin, is_too_small)] * 2
+    # G* = 50: nothing excludes less than 1 - 0.05^(1/50) = 0.0582. n_eff = 350 / 1.3, √(0.04 K² / n_eff * 1.186) =
+    # 0.0334, of which 0.842 / K = a third is power: 0.0582 + 0.0112 = 0.0693.
+    assert change(np.zeros(350), np.arange(350) % 50, None, 0.01)[2:4] == (0.07, False)
+    assert change(unchanged, np.arange(questions), 0.001, 0.01).is_too_small == (questions < 3000)
+    assert change(lost, np.arange(questions), 0.2, 0.01)[2:4] == (0.2, False)
+
+
+def test_a_loss_of_the_margin_is_rarely_passed_and_a_harmless_change_mostly():
+    """150 questions: 6% lost and 1% gained pass in 5% (20 of 200 or fewer in 99.9%); 2% lost and gained in most cases."""
+    rng = np.random.default_rng(5)
+
+    def passed(lost, gained):
+        hits = 0
+        for _ in range(200):
+            drawn = rng.random(150)
+            differences = np.where(drawn < lost, -1.0, np.where(drawn < lost + gained, 1.0, 0.0))
+            hits += change(differences, np.arange(150), None, 0.01).outcome == "non-inferior"
+        return hits
+
+    assert passed(0.06, 0.01) <= 20
+    assert passed(0.02, 0.02) >= 140
+
+
 def test_few_documents_decide_nothing():
     """Nine texts carry no interval, whatever was lost."""
     differences = np.full(90, -0.5) + np.tile([0.1, -0.1], 45)

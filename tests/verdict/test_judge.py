@@ -23,6 +23,29 @@ def outcomes():
     )
 
 
+def test_the_margin_comes_from_the_size_of_the_set(outcomes):
+    """The same for other results on as many questions; a given one is kept."""
+    opposite = Outcomes(outcomes.names, 1 - outcomes.values, outcomes.clusters)
+
+    assert judge(outcomes).margin == judge(opposite).margin == 0.08
+    assert judge(outcomes, 0.2).margin == 0.2
+
+
+def test_a_later_look_takes_more_to_name_a_winner():
+    """14 of 16 questions won: p = 0.2% one-sided with 137 patterns of 65,536, enough at 2.5% and not at 0.15%."""
+    ahead = np.zeros(100)
+    ahead[:14], ahead[14:16] = 1.0, -1.0
+    outcomes = Outcomes(("a", "b"), np.stack([0.5 + ahead / 2, 0.5 - ahead / 2]), np.arange(100))
+    first, later = judge(outcomes), judge(outcomes, level=0.0015)
+
+    assert (first.winner, later.winner) == ("a", None)
+    assert (first.level, later.level) == (0.025, 0.0015)
+    assert later.standings[0].to_best.lo < 0 < first.standings[0].to_best.lo
+    assert later.standings[0].to_best.hi > first.standings[0].to_best.hi
+    assert later.minimum_detectable_effect > first.minimum_detectable_effect
+    assert later.to_json()["level"] == 0.0015
+
+
 def by_name(verdict):
     return {s.name: s for s in verdict.standings}
 

@@ -8,7 +8,15 @@ from scipy import stats
 from simulated_sweeps import SIZES, paired, recalls, summed
 
 from harness.verdict.best_set import best_set
-from harness.verdict.power import cross_fitted, minimum_detectable_effect, required_sample_size
+from harness.verdict.power import (
+    LEVEL,
+    cross_fitted,
+    demonstrable_margin,
+    level_after_growth,
+    minimum_detectable_effect,
+    readable_margin,
+    required_sample_size,
+)
 
 SINGLE = SIZES["300 questions, each its own cluster"]
 
@@ -42,6 +50,69 @@ def test_detectable_by_hand():
     # t(0.975, 299) = 1.96793, z(0.8) = 0.84162: K² = 7.89335; 45 questions differ: u = K² / 300 * 47 / 45 = 0.0274806
     # δ² = 0.15 * u / (1 + u) = 0.00401184, δ = 0.0633391
     assert minimum_detectable_effect(300, 300) == pytest.approx(0.063339, abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("questions", "smallest", "margin"),
+    [
+        # t(0.975, 149) = 1.97601: K² = 7.93904; 22.5 questions differ: u = K² / 150 * 24.5 / 22.5 = 0.0576315
+        (150, 0.092977, 0.10),
+        (300, 0.064204, 0.07),  # u as above: √(0.15 * 0.0274806)
+        # t(0.975, 399) = 1.96593: K² = 7.88234; 60 differ: u = K² / 400 * 62 / 60 = 0.0203627
+        (400, 0.055267, 0.06),
+    ],
+)
+def test_the_margin_that_can_be_shown_by_hand(questions, smallest, margin):
+    """√(0.15 u), rounded up to a number that people say."""
+    found = demonstrable_margin(questions, questions)
+
+    assert found == pytest.approx(smallest, abs=2e-6)
+    assert readable_margin(found) == margin
+
+
+def test_margins_end_at_ten_points():
+    """Too few questions show nothing small, and get the largest margin; many get a point."""
+    assert readable_margin(demonstrable_margin(50, 50)) == 0.1
+    assert readable_margin(demonstrable_margin(1, 1)) == readable_margin(demonstrable_margin(0, 0)) == 0.1
+    assert readable_margin(demonstrable_margin(20_000, 20_000)) == 0.01
+    assert readable_margin(0.03) == 0.03
+
+
+def test_an_equal_cell_keeps_the_margin_in_four_of_five_and_a_worse_one_does_not():
+    """150 questions: what is equal is shown to be, mostly; what loses the margin is, in 2.5% (13 of 200 or fewer in 99.5%)."""
+    margin, rng = readable_margin(demonstrable_margin(150, 150)), np.random.default_rng(31)
+
+    def shown(difference, sweeps=200):
+        return sum(
+            best_set(values, np.ones(150), looks=1, first=2000).lo[1] > -margin
+            for values in paired(rng, sweeps, 150, 0.15, difference)
+        )
+
+    assert shown(0.0) >= 0.75 * 200
+    assert shown(margin) <= 13
+
+
+def test_levels_of_later_looks_by_hand():
+    """2 (1 - Φ(a) + a φ(a)) = 5% gives a = 2.7955; with twice the questions z² = 7.8148 + 0.6931, z = 2.9168, 0.177%."""
+    a = stats.norm.isf(level_after_growth(1 + 1e-12))
+
+    assert 2 * (stats.norm.sf(a) + a * stats.norm.pdf(a)) == pytest.approx(0.05, abs=2e-5)
+    assert level_after_growth(1) == LEVEL == 0.025
+    assert level_after_growth(2) == pytest.approx(0.0017680, abs=1e-7)
+    assert level_after_growth(8) < level_after_growth(2)
+
+
+def test_looks_until_separated_stay_within_five_percent():
+    """Normal sums, looked at 50 times while they grow eightfold: later looks err in 5% of series, not in a third."""
+    growth = np.linspace(1, 8, 50)
+    steps = np.sqrt(np.diff(growth, prepend=0.0))
+    draws = np.random.default_rng(33).standard_normal((4000, 50))
+    z = np.abs((draws * steps).cumsum(axis=1)) / np.sqrt(growth)
+    critical = np.array([stats.norm.isf(level_after_growth(g)) for g in growth])
+
+    assert (z[:, 1:] > critical[1:]).any(axis=1).mean() <= 0.05
+    assert (z > critical).any(axis=1).mean() <= 0.07  # with the first look's own 5%
+    assert (z > 1.96).any(axis=1).mean() > 0.15
 
 
 def test_more_questions_and_fewer_clusters():

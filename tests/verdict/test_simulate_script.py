@@ -54,7 +54,7 @@ def test_the_simulations_run():
         "--sweeps",
         "4",
         "--only",
-        "non_inferior,power,effects,wording,monte_carlo,optimism,changes",
+        "non_inferior,power,effects,wording,monte_carlo,optimism,changes,looks,margins",
     )
 
     assert done.returncode == 0, done.stderr

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from made_sweep import made_sweep
 
+from harness.results.earlier import MeasuredEffect
 from harness.results.finished import FinishedSweep
 from harness.verdict import Interval, Standing, Verdict
+from harness.verdict.power import Look, level_after_growth
 from harness.view.formats import counted, limits, listed, points
+from harness.view.sample_size import detectable, is_realistic
 from harness.view.verdict_words import verdict_words
 
 
@@ -91,7 +94,8 @@ def test_a_hopeless_number_of_questions_is_called_so(sweep):
     )
 
     assert (
-        "The two best are so close that no realistic number of questions would separate them." in said.details
+        "More questions will hardly separate the two best: as observed, they are as good as equal."
+        in said.details
     )
 
 
@@ -209,3 +213,75 @@ def test_numbers_are_written_alike_everywhere():
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed(list("abcdefg")) == "a, b, c and 4 more"
+
+
+def open_verdict(**more):
+    rivals = standing("a", "not ruled out", 0.01), standing("b", "not ruled out", -0.01)
+    return verdict(*rivals, **more)
+
+
+def test_the_margin_is_said_where_the_size_of_the_set_made_it(sweep):
+    """150 questions about 150 texts get 10 points; a margin of the user's own, or beside a clear winner, needs no words."""
+    sizes = {"questions": 150, "clusters": 150, "effective_clusters": 150.0}
+    expected = (
+        "150 questions about 150 texts can hardly exclude a loss of less than 10.0 points, so that is the margin. "
+        "pick.margin= sets another."
+    )
+
+    assert expected in verdict_words(open_verdict(margin=0.1, **sizes), sweep).details
+    won = verdict(WINNER, standing("b", "ruled out", -0.09), margin=0.1, **sizes)
+    for other in (open_verdict(margin=0.03, **sizes), won, open_verdict(margin=0.1, method="none", **sizes)):
+        assert "can hardly exclude" not in " ".join(verdict_words(other, sweep).details)
+
+
+def test_a_later_look_is_said_with_its_limits(sweep):
+    """One-sided 0.177% at twice the questions: limits at 99.6%."""
+    third = replace(sweep, look=Look(3, level_after_growth(2)))
+    said = " ".join(verdict_words(open_verdict(level=third.look.level), third).details)
+
+    assert (
+        "This is look 3 at a golden set that grew. Limits of differences are at 99.6% instead of 95%" in said
+    )
+    assert "This is look" not in " ".join(verdict_words(open_verdict(), sweep).details)
+
+
+@pytest.mark.parametrize(
+    ("required", "questions", "realistic"),
+    [(5000, 80, True), (5001, 80, False), (9000, 900, True), (9001, 900, False), (83_595_410, 368, False)],
+)
+def test_nobody_is_asked_for_ten_times_the_questions(required, questions, realistic):
+    """Up to 5,000, or ten times what there is."""
+    assert is_realistic(required, questions) is realistic
+
+
+def test_one_question_is_no_questions(sweep):
+    """A required sample size of one is written as such."""
+    said = " ".join(verdict_words(open_verdict(required_sample_size=1), sweep).details)
+
+    assert "About 1 question of this kind" in said
+
+
+def test_what_can_be_detected_is_measured_or_assumed_and_says_so():
+    """Figures of 80% are called that; nine texts carry no verdict, whatever was measured."""
+    measured = MeasuredEffect(0.14, "recall_at_2000_tokens", "2 cells")
+    many, few, texts = np.arange(300), np.arange(40), np.arange(40) % 9
+
+    said, effect = detectable(many, measured, "recall_at_5")
+    assert said == (
+        "With 300 questions about 300 texts, a difference of 14.0 points in recall@2000t would be found in 80% of "
+        "sweeps, as measured in '2 cells'."
+    )
+    assert effect == 0.14
+    said, effect = detectable(many, None, "recall_at_5")  # √0.00401184, see test_power
+    assert said == (
+        "With 300 questions about 300 texts, a difference of 6.3 points in recall@5 would be found in 80% of "
+        "sweeps, assuming that two cells differ on 15% of the questions."
+    )
+    assert effect == pytest.approx(0.06334, abs=1e-5)
+    assert detectable(few, None, "mrr")[0].startswith(
+        "With 40 questions about 40 texts, not even a difference of 15.0 points in mrr would be found in 80% of sweeps"
+    )
+    assert detectable(texts, measured, "mrr") == (
+        "40 questions about 9 texts are too few for any verdict.",
+        None,
+    )

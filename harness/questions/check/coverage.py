@@ -23,21 +23,14 @@ _SOME = 0.02  # of all questions: so many move a score by points
 _LONG_HALF = 0.25  # of the questions, about the long documents that hold half of the text
 
 
-def power(questions: int, clusters: int, minimum_detectable_effect: float | None) -> CheckResult:
-    """The ``minimum_detectable_effect`` between two configurations; None: too few questions for any."""
-    about = f"{counted(questions, 'question')} about {counted(clusters, 'text')}"
+def power(sentence: str, minimum_detectable_effect: float | None) -> CheckResult:
+    """What so many questions can show, in a ``sentence`` and a number; None: too little."""
+    fact = sentence.removeprefix("With ").removesuffix(".")
     if minimum_detectable_effect is None:
-        sentence = f"{about[0].upper() + about[1:]} are too few for any verdict."
         advice = "Ask about at least ten different documents or parts of long ones; start with 150 questions."
-        return CheckResult("questions", about, (Finding("too few", "serious", (), sentence, advice),))
-    points = 100 * minimum_detectable_effect
-    fact = f"{about}; a difference of {points:.0f} points in recall@5 is found in 4 of 5 sweeps"
+        return CheckResult("questions", fact, (Finding("too few", "serious", (), sentence, advice),))
     if minimum_detectable_effect <= _ENOUGH:
         return CheckResult("questions", fact)
-    sentence = (
-        f"With {about}, two configurations must differ by {points:.0f} points "
-        "to be told apart in 4 of 5 sweeps."
-    )
     advice = "Add questions: four times as many show half the difference."
     return CheckResult("questions", fact, (Finding("few questions", "note", (), sentence, advice),))
 

@@ -33,9 +33,10 @@ from harness.questions.check.wording import (
 )
 from harness.records import Document
 from harness.results.cells import about_questions
-from harness.verdict.clusters import cluster_ids, effective_clusters
-from harness.verdict.power import minimum_detectable_effect
+from harness.results.earlier import measured_effect
+from harness.verdict.clusters import cluster_ids
 from harness.view.formats import counted
+from harness.view.sample_size import detectable
 
 _ROWS = 5
 _RECALL_IN_TOKENS = "recall_at_2000_tokens"
@@ -136,8 +137,9 @@ def _further(
     """The checks that propose nothing, the one of the sample size first."""
     about = about_questions(given)
     clusters = cluster_ids([one.cluster for one in about.values()])
-    least = minimum_detectable_effect(len(about), effective_clusters(clusters))
-    yield power(len(about), len(set(clusters.tolist())), least)
+    metric = f"recall_at_{_ROWS}" if config.primary == "auto" else str(config.primary)
+    said, least = detectable(clusters, measured_effect(given.labels.digest), metric)
+    yield power(said, least)
     yield duplicates(checked)
     yield subjects(checked)
     yield verbatim(checked)

@@ -189,7 +189,7 @@ def lexical_recall(found: LexicalRecall, minimum_detectable_effect: float | None
         "serious",
         tuple(q for q, value in zip(found.question_ids, found.in_five.tolist(), strict=True) if value >= 0.9),
         f"BM25 finds {five:.0%} of the evidence in 5 rows. That leaves {100 * room:.1f} points "
-        f"to better models, and {100 * least:.0f} are needed to tell two apart.",
+        f"to better models; a difference of {100 * least:.0f} would be found in 80% of sweeps.",
         "Add questions in users' own words; those that BM25 finds are named here.",
     )
     return CheckResult("BM25", fact, (finding,))

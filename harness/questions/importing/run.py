@@ -129,7 +129,7 @@ def _read(
     yield f"rows       {given.rows:,}"
     rows = [row for group in groups for row in group]
     if len(groups) < len(rows):
-        yield f"{_INDENT}{counted(len(groups), 'question')} from {len(rows):,} rows"
+        yield f"{_INDENT}{counted(len(groups), 'question')} from {counted(len(rows), 'row')}"
     yield from (f"{_INDENT}{note}" for note in (*given.notes, *with_one_id(groups)))
     states = ", ".join(f"{located.states[s]:,} {s}" for s in get_args(State) if located.states[s])
     yield f"labels     {states or 'none'}"

@@ -283,12 +283,13 @@ def test_documents_and_chunk_sizes(tokens, compared, chunks, expected):
 
 def test_how_many_questions():
     """No verdict, a coarse one, a fine one."""
-    assert [f.severity for f in power(12, 4, None).findings] == ["serious"]
-    assert [f.severity for f in power(40, 30, 0.17).findings] == ["note"]
-    assert "17 points" in power(40, 30, 0.17).findings[0].sentence
-    look = power(368, 63, 0.06)
-    assert look.findings == ()
-    assert "a difference of 6 points in recall@5" in look.fact
+    assert [f.severity for f in power("12 questions about 4 texts are too few.", None).findings] == [
+        "serious"
+    ]
+    assert [f.severity for f in power("With 40 questions, 17 points.", 0.17).findings] == ["note"]
+    assert power("With 40 questions, 17 points.", 0.17).findings[0].sentence.startswith("With 40")
+    look = power("With 368 questions, a difference of 6 points.", 0.06)
+    assert look == ("questions", "368 questions, a difference of 6 points", ())
 
 
 def test_questions_that_stand_in_a_document_are_named_with_it():
