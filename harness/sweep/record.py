@@ -149,11 +149,16 @@ def _summary(
     board = sweep.folder / "leaderboard.md"
     write_text(board, text)
     report = [shown.report] if shown.report else []
-    names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
-    names += ["tags.verdict"] if shown.verdicts else []
-    names += [
-        f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
-    ]
+    first, *others = (c.metric for c in columns(sweep.primary, sweep.k, same_chunks=same_chunks))
+    cost, limits = f"context_tokens_at_{sweep.k}", (f"{first}_lo", f"{first}_hi")
+    measured = [first, *(limits if shown.limits else ()), cost, "query_ms_p95", *others]
+    settings = sweep.settings()
+    # An axis that keeps one value tells no cell from another.
+    axes = [key for key in sweep.axes or ("model", "chunk") if len({s[key] for s in settings}) > 1]
+    names = [f"metrics.{metric}" for metric in dict.fromkeys(measured)]
+    head = 1 + 2 * bool(shown.limits)
+    names[head:head] = ["tags.verdict"] if shown.verdicts else []
+    names += [f"params.{key}" for key in axes]
     return SweepSummary(
         note=text,
         files=[board, sweep.folder / SWEEP, *excerpts, *report],
