@@ -57,6 +57,7 @@ def _main(words: Words) -> int:
         return NOT_COMPARABLE
     in_parity = found.share("in_order") >= min_equal or found.is_equivalent(margin)
     said = view.parity_sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
+    said += view.left_out(found.left_out)
     said += view.moved(found, float(recorded.recorded["score"]))
     say_all([line for sentence in said for line in wrapped(sentence, "")])
     say_all(view.parity_table(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from omegaconf import DictConfig
@@ -13,7 +13,7 @@ from harness.cell.build import Shared
 from harness.cell.pipeline import Result
 from harness.cell.settings import cut_offs, uses
 from harness.decision.baseline import Production
-from harness.decision.gate import NotComparableError, check_version, left_out_of
+from harness.decision.gate import NotComparableError, check_version, cited, left_out_of
 from harness.records import Chunks, IntArray, Kind
 from harness.results.cells import about_questions
 from harness.results.scores import scored_under
@@ -44,13 +44,17 @@ class Alike(NamedTuple):
 
 
 class Differing(NamedTuple):
-    """A question with different rows: the deciding metric of both (or nan), and the number of common rows."""
+    """A question with different rows: both scores (or nan), how many rows are common, and texts to show."""
 
     question_id: str
     recorded: float
     live: float
     shared: int
     rows: int
+    question: str
+    evidence: str
+    first_recorded: str
+    first_live: str
 
 
 class Parity(NamedTuple):
@@ -58,6 +62,7 @@ class Parity(NamedTuple):
 
     ``alike``: question id to the agreement of its rows. ``change``: that of ``primary``, the deciding metric.
     ``metrics``: name to recorded mean, live mean, difference. ``differing``: the largest difference first.
+    ``left_out``: recorded questions that can't be scored any more, each with the reason.
     """
 
     k: int
@@ -66,6 +71,7 @@ class Parity(NamedTuple):
     change: Change
     metrics: Mapping[str, tuple[float, float, Interval]]
     differing: Sequence[Differing]
+    left_out: Mapping[str, str]
 
     def is_equivalent(self, margin: float) -> bool:
         """Whether both limits of the difference of ``primary`` lie within ``margin``."""
@@ -97,13 +103,12 @@ def agreement(
     asked = {question.question_id for question in labels.questions}
     left_out = left_out_of(recorded, asked, labels.left_out, max_left_out)
     ks = cut_offs(config)
-    other = pipeline.evaluate(
-        shared.components(live), ks, primary
-    )  # first: a live retriever may be unreachable
+    # First: a live retriever may be unreachable.
+    other = pipeline.evaluate(shared.components(live), ks, primary)
     reference = pipeline.evaluate(one, ks, primary)
     about = about_questions(one.inputs)
     clusters = {name: about[name].cluster for name in recorded.scores if name not in left_out}
-    return parity(reference, other, primary, k, clusters, margin), other
+    return parity(reference, other, primary, k, clusters, margin)._replace(left_out=left_out), other
 
 
 def parity(
@@ -131,21 +136,39 @@ def parity(
             metrics[metric] = (float(one.mean()), float(other.mean()), interval)
     moved = change((after.values[name] - before.values[name])[rows], groups, margin, 0.0)
     pairs_of = zip(before.values[name].tolist(), after.values[name].tolist(), strict=True)
-    return Parity(
-        k, primary, alike, moved, metrics, _differing(alike, dict(zip(ids, pairs_of, strict=True)), k)
-    )
+    values = dict(zip(ids, pairs_of, strict=True))
+    return Parity(k, primary, alike, moved, metrics, _differing(alike, values, k, _shown(recorded, live)), {})
 
 
 def _differing(
-    alike: Mapping[str, Alike], values: Mapping[str, tuple[float, float]], k: int
+    alike: Mapping[str, Alike], values: Mapping[str, Any], k: int, shown: Mapping[str, Any]
 ) -> list[Differing]:
-    nothing = (float("nan"), float("nan"))
     found = [
-        Differing(question_id, *values.get(question_id, nothing), shared=round(of.shared * k), rows=k)
-        for question_id, of in alike.items()
+        Differing(name, *values.get(name, (np.nan, np.nan)), round(of.shared * k), k, *shown[name])
+        for name, of in alike.items()
         if not of.in_order
     ]
     return sorted(found, key=lambda d: (-abs(np.nan_to_num(d.live - d.recorded)), d.shared))
+
+
+def _shown(recorded: Result, live: Result) -> dict[str, tuple[str, str, str, str]]:
+    """Of each question its text, its evidence, and the first row of either side."""
+    texts = {one.doc_id: one.text for result in (recorded, live) for one in result.chunks.documents}
+
+    def cite(rows: Sequence[_Row]) -> str:
+        first, *span = rows[0] if rows else ("no row came back",)
+        return cited(first, texts[first][slice(*span)] if span else "")
+
+    return {
+        q.question_id: (
+            q.text,
+            cited(q.evidence[0].doc_id, q.evidence[0].quote or ""),
+            cite(one),
+            cite(other),
+        )
+        for kind, questions in recorded.questions.items()
+        for q, one, other in zip(questions, _rows(recorded, kind, 1), _rows(live, kind, 1), strict=True)
+    }
 
 
 def _alike(recorded: Sequence[_Row], live: Sequence[_Row], k: int) -> Alike:
@@ -161,14 +184,9 @@ def _alike(recorded: Sequence[_Row], live: Sequence[_Row], k: int) -> Alike:
 
 def _rows(result: Result, kind: Kind, k: int) -> list[list[_Row]]:
     """The first ``k`` rows of each question."""
-    chunks, known = result.chunks, {}  # type: Chunks, dict[int, _Row]
-    rankings = []
-    for rows in result.rankings[kind].rows[:, :k].tolist():
-        for row in rows:
-            if row >= 0 and row not in known:
-                known[row] = _row(chunks, row, kind)
-        rankings.append([known[row] for row in rows if row >= 0])
-    return rankings
+    ranked = result.rankings[kind].rows[:, :k]
+    known = {row: _row(result.chunks, row, kind) for row in np.unique(ranked).tolist() if row >= 0}
+    return [[known[row] for row in rows if row >= 0] for rows in ranked.tolist()]
 
 
 def _row(chunks: Chunks, row: int, kind: Kind) -> _Row:

@@ -18,8 +18,9 @@ _COSTS = (MetricColumn("query_ms_p95", "ms p95"), MetricColumn("index_mb", "inde
 
 
 class BoardRow(NamedTuple):
-    """One cell: its score with its picture, and its standing where there is a verdict."""
+    """One cell: place in the sweep, score with picture, and its standing where there is a verdict."""
 
+    place: int
     cell: FinishedCell
     mean: Interval
     picture: Markup
@@ -36,7 +37,7 @@ class Board(NamedTuple):
 
 
 def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Board:
-    """All scored cells, best first.
+    """All scored cells, best first by the deciding metric, which may be another than the sweep's own.
 
     Metrics that depend on the chunks are not comparable unless ``same_chunks``.
     """
@@ -48,9 +49,10 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
         for cell in sweep.cells
     ]
     rows = [
-        BoardRow(cell, mean, picture, standings.get(cell.name))
-        for cell, mean, picture in zip(sweep.cells, means, forest(means), strict=True)
+        BoardRow(place, cell, mean, picture, standings.get(cell.name))
+        for place, (cell, mean, picture) in enumerate(zip(sweep.cells, means, forest(means), strict=True))
     ]
+    rows.sort(key=lambda row: -row.mean.value if math.isfinite(row.mean.value) else math.inf)
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
     said = [f"{title} {text}" for title, text in legend(explained).items()]
     return Board(metric, heads, rows, said)
