@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from omegaconf import DictConfig
@@ -141,7 +141,10 @@ def parity(
 
 
 def _differing(
-    alike: Mapping[str, Alike], values: Mapping[str, Any], k: int, shown: Mapping[str, Any]
+    alike: Mapping[str, Alike],
+    values: Mapping[str, tuple[float, float]],
+    k: int,
+    shown: Mapping[str, tuple[str, str, str, str]],
 ) -> list[Differing]:
     found = [
         Differing(name, *values.get(name, (np.nan, np.nan)), round(of.shared * k), k, *shown[name])
@@ -152,7 +155,6 @@ def _differing(
 
 
 def _shown(recorded: Result, live: Result) -> dict[str, tuple[str, str, str, str]]:
-    """Of each question its text, its evidence, and the first row of either side."""
     texts = {one.doc_id: one.text for result in (recorded, live) for one in result.chunks.documents}
 
     def cite(rows: Sequence[_Row]) -> str:
