@@ -38,6 +38,7 @@ def _main(words: Words) -> int:
     from harness.decision.holdout import confirm
     from harness.results.load import finished
     from harness.view import choice as view
+    from harness.view.reasons import reasons
     from harness.view.recorded import confirmed
 
     most, order = config["max"], checked_order(list(config.pick.cost))
@@ -60,7 +61,7 @@ def _main(words: Words) -> int:
         deploy=config.pick.deploy,
     )
     say_all([view.headline(decision), "", *view.table(decision), ""])
-    say_all(line for sentence in view.reasons(decision) for line in wrapped(sentence, ""))
+    say_all(line for sentence in reasons(decision) for line in wrapped(sentence, ""))
     path = Path(str(config.output))
     decided = production.write_decision(path, decision)
     selection = decision.selection

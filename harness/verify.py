@@ -37,8 +37,8 @@ def _main(words: Words) -> int:
     from harness.cell.settings import cut_offs
     from harness.cli.values import check_plain_settings
     from harness.decision.baseline import read_production
-    from harness.decision.deployment import split_live, with_live
     from harness.decision.gate import NotComparableError
+    from harness.decision.live import split_live, with_live
     from harness.decision.rank_agreement import agreement
     from harness.metrics.operating_point import OperatingPoint
     from harness.view import cell_notes
@@ -65,6 +65,7 @@ def _main(words: Words) -> int:
         return not_comparable(words, "parity", error)
     in_parity = found.share("in_order") >= min_equal or found.is_equivalent(margin)
     said = view.parity_sentences(found, in_parity=in_parity, min_equal=min_equal, margin=margin)
+    said += view.left_out(found.left_out)
     said += view.moved(found, float(recorded.recorded["score"]))
     say_all([line for sentence in said for line in wrapped(sentence, "")])
     say_all(view.parity_table(found))

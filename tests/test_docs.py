@@ -35,7 +35,9 @@ def test_a_command_of_the_readme_runs(place, command):
     """Every command of the README ends well; the output that the README shows is what comes out."""
     module, *words = shlex.split(command, comments=True)[2:]
     with ClaudeStandIn() as api:
-        done = place.run(*words, module=module, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.address)
+        # The README shows a terminal of 80 columns.
+        env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.address, "COLUMNS": "80"}
+        done = place.run(*words, module=module, **env)
 
     # 3: what was picked just now is what runs, so that there is nothing to change.
     assert done.returncode == 3 * ("baseline=" in command), done.stdout + done.stderr

@@ -51,6 +51,12 @@ def width() -> int:
     return shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
 
 
+def table_width() -> int:
+    """``width()`` for tables: unlimited in a pipe without ``COLUMNS``, so that scripts get every column."""
+    is_limited = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return width() if is_limited else sys.maxsize
+
+
 def wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
     """``text`` broken at blanks to the width of the terminal; words such as paths stay whole."""
     return textwrap.wrap(

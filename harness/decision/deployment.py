@@ -21,9 +21,6 @@ from harness.cell.reranked import reranked
 from harness.cell.settings import cut_offs, new, uses
 from harness.chunker import columns
 from harness.chunker.context import with_context
-from harness.cli import compose
-from harness.cli.command import Words
-from harness.cli.values import check_plain_settings
 from harness.decision.baseline import SETTINGS
 from harness.errors import InputError, SettingError
 from harness.metrics.operating_point import OperatingPoint
@@ -40,8 +37,6 @@ from harness.text.tokens import TokenMap
 _CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"
 # Rows that are searched for first where a budget says how many come back.
 _FIRST_DEPTH = 100
-# A short name for each live option, and the setting that it stands for.
-_SHORT = {"url": ("http", "retriever.url"), "target": ("callable", "retriever.target")}
 
 
 def save(config: DictConfig, folder: Path) -> None:
@@ -176,27 +171,3 @@ class Deployed:
 
 def _store(config: DictConfig, folder: Path) -> EmbeddingStore:
     return EmbeddingStore(folder / _EMBEDDINGS, str(config.cache_dtype))
-
-
-def split_live(overrides: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words of the live retriever, written out, and the words of the recorded configuration."""
-    live: list[str] = []
-    others: list[str] = []
-    for word in overrides:
-        name, _, value = word.partition("=")
-        if name in _SHORT:
-            option, setting = _SHORT[name]
-            live += [f"retriever={option}", f"{setting}={value}"]
-        else:
-            (live if name.split(".")[0] == "retriever" else others).append(word)
-    return live, others
-
-
-def with_live(config: DictConfig, words: Sequence[str]) -> DictConfig:
-    """The recorded configuration with the live retriever in the place of its own."""
-    live = config.copy()
-    live.retriever = compose.composed(Words((), (), ()), words).config.retriever
-    if uses(live, "chunker"):
-        raise SettingError(f"{words[0]} is not a live retriever; give url= or target=.", key="retriever")
-    check_plain_settings(live)
-    return live

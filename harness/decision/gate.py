@@ -143,10 +143,11 @@ def _shown(
                 int(arrays[f"{kind}_{what}"][place[name], 0]) for what in ("doc", "start", "end")
             )
             doc_id, first = str(arrays["doc_ids"][doc]), asked[name].evidence[0]
-            row = "no row came back" if doc < 0 else _cited(doc_id, texts.get(doc_id, "")[start:end])
-            shown[name] = asked[name].text, _cited(first.doc_id, first.quote or ""), row
+            row = "no row came back" if doc < 0 else cited(doc_id, texts.get(doc_id, "")[start:end])
+            shown[name] = asked[name].text, cited(first.doc_id, first.quote or ""), row
     return shown
 
 
-def _cited(doc_id: str, text: str) -> str:
+def cited(doc_id: str, text: str) -> str:
+    """A document's id and how ``text`` of it begins, as they are shown."""
     return f"{shown_id(doc_id)} {quoted(text, _QUOTED_CHARACTERS)}" if text.strip() else shown_id(doc_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from omegaconf import DictConfig
@@ -13,19 +13,16 @@ from harness.cell.build import Shared
 from harness.cell.pipeline import Result
 from harness.cell.settings import cut_offs, uses
 from harness.decision.baseline import Production
-from harness.decision.gate import NotComparableError, check_version, left_out_of
+from harness.decision.gate import NotComparableError, check_version, cited, left_out_of
+from harness.decision.row_agreement import Alike, ComparedRow, agree, counts_of, rows_of
 from harness.metrics.operating_point import OperatingPoint
-from harness.metrics.reading import rows_within, tokens_read
-from harness.records import Chunks, IntArray, Kind
+from harness.records import IntArray
 from harness.results.cells import about_questions
 from harness.results.scores import scored_under
 from harness.verdict import Interval
 from harness.verdict.change import Change, change, difference_interval
 from harness.verdict.clusters import cluster_ids
 
-# A row as it is compared: its document's id, and its span without white space at its ends (documents: the id
-# alone).
-_Row: TypeAlias = tuple[str, int, int] | tuple[str]
 # Chunk-independent metrics within 0..1 that are shown beside the deciding one, at the same operating point.
 _SHOWN = (
     "recall_at_1",
@@ -35,24 +32,18 @@ _SHOWN = (
 )
 
 
-class Alike(NamedTuple):
-    """The first rows of one question: equal in order, as sets, by document; share of common ``rows``."""
-
-    in_order: bool
-    as_sets: bool
-    documents: bool
-    shared: float
-    rows: int
-
-
 class Differing(NamedTuple):
-    """A question with different rows: the deciding metric of both (or nan), and the number of common rows."""
+    """A question with different rows: both scores (or nan), how many rows are common, and texts to show."""
 
     question_id: str
     recorded: float
     live: float
     shared: int
     rows: int
+    question: str
+    evidence: str
+    first_recorded: str
+    first_live: str
 
 
 class Parity(NamedTuple):
@@ -60,7 +51,8 @@ class Parity(NamedTuple):
 
     ``point``: how much of the rankings is compared. ``alike``: question id to the agreement of its rows.
     ``change``: that of ``primary``, the deciding metric. ``metrics``: name to recorded mean, live mean,
-    difference. ``differing``: the largest difference first.
+    difference. ``differing``: the largest difference first. ``left_out``: recorded questions that can't be
+    scored any more, each with the reason.
     """
 
     point: OperatingPoint
@@ -69,6 +61,7 @@ class Parity(NamedTuple):
     change: Change
     metrics: Mapping[str, tuple[float, float, Interval]]
     differing: Sequence[Differing]
+    left_out: Mapping[str, str]
 
     def is_equivalent(self, margin: float) -> bool:
         """Whether both limits of the difference of ``primary`` lie within ``margin``."""
@@ -105,13 +98,13 @@ def agreement(
     asked = {question.question_id for question in labels.questions}
     left_out = left_out_of(recorded, asked, labels.left_out, max_left_out)
     ks = cut_offs(config)
-    other = pipeline.evaluate(
-        shared.components(live), ks, primary
-    )  # first: a live retriever may be unreachable
+    # First: a live retriever may be unreachable.
+    other = pipeline.evaluate(shared.components(live), ks, primary)
     reference = pipeline.evaluate(one, ks, primary)
     about = about_questions(one.inputs)
     clusters = {name: about[name].cluster for name in recorded.scores if name not in left_out}
-    return parity(reference, other, primary, point or recorded.operating_point, clusters, margin), other
+    found = parity(reference, other, primary, point or recorded.operating_point, clusters, margin)
+    return found._replace(left_out=left_out), other
 
 
 def parity(
@@ -129,10 +122,10 @@ def parity(
     """
     alike: dict[str, Alike] = {}
     for kind in recorded.questions:
-        counts = _counts(recorded, kind, point)
-        lists = zip(_rows(recorded, kind, counts), _rows(live, kind, counts), counts, strict=True)
+        counts = counts_of(recorded, kind, point)
+        lists = zip(rows_of(recorded, kind, counts), rows_of(live, kind, counts), counts, strict=True)
         ids = [question.question_id for question in recorded.questions[kind]]
-        alike |= {question_id: _alike(*both) for question_id, both in zip(ids, lists, strict=True)}
+        alike |= {question_id: agree(*both) for question_id, both in zip(ids, lists, strict=True)}
     kind, name = scored_under(primary, recorded.scores)
     before, after = recorded.scores[kind], live.scores[kind]
     ids = list(before.question_ids)
@@ -146,56 +139,45 @@ def parity(
             metrics[metric] = (float(one.mean()), float(other.mean()), interval)
     moved = change((after.values[name] - before.values[name])[rows], groups, margin, 0.0)
     pairs_of = zip(before.values[name].tolist(), after.values[name].tolist(), strict=True)
-    differing = _differing(alike, dict(zip(ids, pairs_of, strict=True)))
-    return Parity(point, primary, alike, moved, metrics, differing)
+    values = dict(zip(ids, pairs_of, strict=True))
+    differing = _differing(alike, values, _shown(recorded, live))
+    return Parity(point, primary, alike, moved, metrics, differing, {})
 
 
-def _differing(alike: Mapping[str, Alike], values: Mapping[str, tuple[float, float]]) -> list[Differing]:
-    nothing = (float("nan"), float("nan"))
+def _differing(
+    alike: Mapping[str, Alike],
+    values: Mapping[str, tuple[float, float]],
+    shown: Mapping[str, tuple[str, str, str, str]],
+) -> list[Differing]:
+    nothing = (np.nan, np.nan)
     found = [
-        Differing(question_id, *values.get(question_id, nothing), round(of.shared * of.rows), of.rows)
-        for question_id, of in alike.items()
+        Differing(name, *values.get(name, nothing), round(of.shared * of.rows), of.rows, *shown[name])
+        for name, of in alike.items()
         if not of.in_order
     ]
     return sorted(found, key=lambda d: (-abs(np.nan_to_num(d.live - d.recorded)), d.shared))
 
 
-def _alike(recorded: Sequence[_Row], live: Sequence[_Row], k: int) -> Alike:
-    shared = len(set(recorded) & set(live))
-    return Alike(
-        in_order=recorded == live,
-        as_sets=set(recorded) == set(live),
-        documents=[row[0] for row in recorded] == [row[0] for row in live],
-        # Equal lists of fewer than k rows agree fully.
-        shared=1.0 if recorded == live else shared / k,
-        rows=k,
-    )
+def _first_rows(result: Result, kind: Kind) -> list[list[ComparedRow]]:
+    return rows_of(result, kind, [1] * len(result.questions[kind]))
 
 
-def _counts(result: Result, kind: Kind, point: OperatingPoint) -> list[int]:
-    """How many rows of each question come back; whole documents have no budget."""
-    rows = result.rankings[kind].rows
-    if point.context_budget is None or kind == "document":
-        return [point.k or rows.shape[1]] * len(rows)
-    within = rows_within(point.context_budget, tokens_read(result.chunks, rows)) + 1  # the cut row too
-    return [min(count, rows.shape[1]) for count in within.tolist()]
+def _shown(recorded: Result, live: Result) -> dict[str, tuple[str, str, str, str]]:
+    texts = {one.doc_id: one.text for result in (recorded, live) for one in result.chunks.documents}
 
+    def cite(rows: Sequence[ComparedRow]) -> str:
+        first, *span = rows[0] if rows else ("no row came back",)
+        return cited(first, texts[first][slice(*span)] if span else "")
 
-def _rows(result: Result, kind: Kind, counts: Sequence[int]) -> list[list[_Row]]:
-    """The first rows of each question, of each as many as ``counts`` says."""
-    known: dict[int, _Row] = {}
-    rankings = []
-    for count, ranked in zip(counts, result.rankings[kind].rows.tolist(), strict=True):
-        rows = [row for row in ranked[:count] if row >= 0]
-        known |= {row: _row(result.chunks, row, kind) for row in rows if row not in known}
-        rankings.append([known[row] for row in rows])
-    return rankings
-
-
-def _row(chunks: Chunks, row: int, kind: Kind) -> _Row:
-    if kind == "document":
-        return (chunks.documents[row].doc_id,)
-    document = chunks.documents[chunks.doc[row]]
-    start, end = int(chunks.start[row]), int(chunks.end[row])
-    text = document.text[start:end]
-    return document.doc_id, start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+    return {
+        q.question_id: (
+            q.text,
+            cited(q.evidence[0].doc_id, q.evidence[0].quote or ""),
+            cite(one),
+            cite(other),
+        )
+        for kind, questions in recorded.questions.items()
+        for q, one, other in zip(
+            questions, *(_first_rows(result, kind) for result in (recorded, live)), strict=True
+        )
+    }

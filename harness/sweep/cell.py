@@ -112,7 +112,7 @@ def _scored(shared: Shared, job: _Job) -> tuple[float, CellRecord]:
         params=job.settings,
         metrics=metrics | content["health"] | content["timing"] | causes,
         curves={curve: {k: metrics[f"{curve}_at_{k}"] for k in ks} for curve in ("recall", "ndcg")},
-        tags={"primary": primary},
+        tags={"primary": primary, "corpus_digest": content["corpus_digest"]},
         note=notes.cell_note(job.name, content, primary),
     )
     return metrics[primary], record

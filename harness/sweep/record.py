@@ -13,23 +13,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from harness.cli.say import say, say_all, wrapped
 from harness.errors import HarnessError, StoreError
-from harness.files.atomic import read_json, write_json, write_text
+from harness.files.atomic import read_json, write_json
 from harness.results.cells import SCHEMA
 from harness.results.earlier import LOOKS, record_look
 from harness.results.finished import SWEEP, collected, outputs
-from harness.results.snippets import write_excerpts
 from harness.sweep.check import Sweep
-from harness.sweep.conclude import Conclusion, concluded
+from harness.sweep.conclude import concluded
 from harness.sweep.environment import provenance
-from harness.tracker import SweepRecord, SweepSummary, Tracker
+from harness.sweep.summary import excerpts_of, summary_of
+from harness.tracker import SweepRecord, Tracker
 from harness.view import terminal
 from harness.view.colors import colors_of
-from harness.view.formats import columns, counted
-from harness.view.leaderboard import leaderboard
+from harness.view.formats import counted
 
 
 def record(sweep: Sweep) -> SweepRecord:
@@ -135,7 +132,7 @@ def close(sweep: Sweep, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     cells = collected(sweep.folder, sweep.names(), sweep.primary, sweep.k)
     write_look(sweep, cells.contents)
     mark_ended(sweep)
-    excerpts = _excerpts(sweep)
+    excerpts = excerpts_of(sweep)
     shown = concluded(sweep.folder, cells)
     contents = [
         content | {"metrics": content["metrics"] | shown.limits.get(content["name"], {})}
@@ -155,50 +152,8 @@ def close(sweep: Sweep, tracker: Tracker, handle: Mapping[str, Any]) -> int:
     )
     if sweep.cells[0].config.profile:
         say_all(terminal.profile(contents))
-    summary = _summary(sweep, contents, cells.failures, shown, excerpts)
+    summary = summary_of(sweep, contents, cells.failures, shown, excerpts)
     report = [f"{'Report':<12} {shown.report}"] if shown.report else []
     closing = tracker.close_sweep(handle, summary)
     say_all(["", *closing, f"{'Files':<12} {sweep.folder}", *report])
     return 1 if cells.failures else 0
-
-
-def _summary(
-    sweep: Sweep,
-    contents: Sequence[Mapping[str, Any]],
-    failures: Sequence[Mapping[str, Any]],
-    shown: Conclusion,
-    excerpts: Sequence[Path],
-) -> SweepSummary:
-    """What the tracker shows of the whole sweep; the leaderboard is written to the sweep's folder."""
-    same_chunks = not sweep.rechunks
-    lines = [content for content in contents if content["name"] not in shown.twins]
-    text = leaderboard(lines, failures, sweep.primary, sweep.k, shown.verdict, same_chunks=same_chunks)
-    board = sweep.folder / "leaderboard.md"
-    write_text(board, text)
-    report = [shown.report] if shown.report else []
-    names = [f"params.{key}" for key in sweep.axes or ("model", "chunk")]
-    names += ["tags.verdict"] if shown.verdicts else []
-    names += [
-        f"metrics.{column.metric}" for column in columns(sweep.primary, sweep.k, same_chunks=same_chunks)
-    ]
-    return SweepSummary(
-        note=text,
-        files=[board, sweep.folder / SWEEP, *excerpts, *report],
-        columns=names,
-        cost=f"context_tokens_at_{sweep.k}",
-        failed=len(failures),
-        metrics={sweep.primary: contents[0]["metrics"][sweep.primary]} if contents else {},
-        verdicts=shown.verdicts,
-    )
-
-
-def _excerpts(sweep: Sweep) -> list[Path]:
-    """What reports show of documents and labels.
-
-    Only where there is one corpus with one golden set, since offsets belong to its texts.
-    """
-    if len(sweep.inputs) > 1:
-        return []
-    given = sweep.inputs[0]
-    texts = bool(OmegaConf.select(sweep.cells[0].config, "tracker.texts", default=True))
-    return write_excerpts(sweep.folder, given.documents, given.labels.questions, sweep.k, texts=texts)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 LONGEST = 22
 MOST_UNPREFIXED = 12
+# A run's page can be read with 60 metrics. Six of them are noted apart: two curves, the limits of the primary
+# metric, and those of another one by which a cell was picked.
+MOST_METRICS = 54
 # The curves that MLflow draws from their points; any other metric is one number.
 CURVES = ("recall", "ndcg")
 SECTIONS = ("budget", "at_k", "ci", "health", "diagnosis", "time")
@@ -50,15 +53,23 @@ class MetricNames:
         return tuple(dict.fromkeys(names))[:MOST_UNPREFIXED]
 
     @property
+    def _limits(self) -> dict[str, str]:
+        """The primary metric's limits under names that fit a narrow column beside it."""
+        return {f"{self.primary}_{end}": f"ci95_{end}" for end in ("lo", "hi")}
+
+    @property
     def _context(self) -> str:
         return f"context_tokens_at_{self.k}"
 
     def of(self, flat: str) -> str:
         """The name in MLflow of one flat name: unprefixed, or ``section/name``.
 
-        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``. Characters that MLflow
-        refuses become ``_``; a name that already has a section keeps it.
+        ``context_tokens_at_k`` at the shown ``k`` is called ``context_tokens``, and the limits of the primary
+        metric ``ci95_lo`` and ``ci95_hi``. Characters that MLflow refuses become ``_``; a name that already
+        has a section keeps it.
         """
+        if flat in self._limits:
+            return self._limits[flat]
         name = _REFUSED.sub("_", flat)
         if name == self._context:
             return "context_tokens"
@@ -75,16 +86,22 @@ class MetricNames:
         return f"{section}/{shortened(name)}"
 
     def renamed(self, metrics: Mapping[str, float]) -> dict[str, float]:
-        """All metrics under their MLflow names, the primary first, then the unprefixed ones, then by section.
+        """The metrics under their MLflow names, the primary first, then the unprefixed ones, then by section.
 
-        Where two names would be shortened to the same one, the later keeps its full length.
+        Of metrics at a cut, only those at ``k``: recall and nDCG at every cut are curves, and all others are
+        in the run's files. At most 54, those of whole documents last. Where two names would be shortened to
+        the same one, the later keeps its full length.
         """
         head = self.head
         rank = {name: i for i, name in enumerate(head)} | {self._context: head.index("context_tokens")}
         sections = {section: len(head) + i for i, section in enumerate(SECTIONS)}
-        order = sorted(metrics, key=lambda name: rank.get(name, sections[_section(name)]))
+        cut = re.compile(rf"_at_(?!{self.k}$)\d+$")
+        order = sorted(
+            (name for name in metrics if name in rank or not cut.search(name)),
+            key=lambda name: (name.startswith("document_"), rank.get(name, sections[_section(name)])),
+        )
         renamed: dict[str, float] = {}
-        for flat in order:
+        for flat in order[:MOST_METRICS]:
             name = self.of(flat)
             if name in renamed:
                 name = f"{_section(flat)}/{_REFUSED.sub('_', flat)}"

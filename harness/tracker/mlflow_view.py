@@ -72,9 +72,10 @@ def view_json(
         "searchFilter": _children_of(parent),
         "orderByKey": order,
         "selectedColumns": selected,
-        # Stated widths let most columns fit into 1440 px.
+        # Beside the UI's open assistant 1440 px have room for the score, its limits, the verdict and a cost:
+        # of the time, which can't be moved or hidden, only the mark of the run's state is shown.
         "columnOrder": [_NAME, _CREATED, *selected],
-        "columnWidths": {_NAME: 180, _CREATED: 142, **widths},
+        "columnWidths": {_NAME: 220, _CREATED: 48, **widths},
         "compareRunCharts": _charts(parent, primary, cost, curves),
         "compareRunSections": _sections(parent, names),
     }
@@ -153,9 +154,9 @@ def _canonical(column: str) -> str:
 
 
 def _width(column: str, *, sorted_by: bool) -> int:
-    """Pixels: wide enough for the name in the header and for the arrow of the column that sorts."""
-    name = column.partition(".")[2].strip("`")
-    return max(84, 30 + round(6.6 * len(name)) + 24 * sorted_by)
+    """Pixels: enough for the name in the header, the arrow of the column that sorts, "not ruled out"."""
+    kind, _, name = column.partition(".")
+    return max(112 if kind == "tags" else 84, 30 + round(6.6 * len(name.strip("`"))) + 24 * sorted_by)
 
 
 def _uuid(parent: str, name: str) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.cli.say import wrapped
 from harness.decision.gate import Gated, LostQuestion
 from harness.metrics.operating_point import OperatingPoint
 from harness.verdict.change import Change
 from harness.view.formats import counted, point_limits, points, returned, rounded, short
-from harness.view.recorded import SHOWN, TOO_FEW
+from harness.view.recorded import SHOWN, TOO_FEW, in_full, left_out
 from harness.view.sample_size import is_realistic
 
 
@@ -76,16 +75,7 @@ def _undecided(change: Change, questions: int, *, warns: bool) -> list[str]:
 
 
 def _left_out(gated: Gated) -> list[str]:
-    said = []
-    if gated.left_out:
-        count = len(gated.left_out)
-        said.append(
-            f"{counted(count, 'question')} {'is' if count == 1 else 'are'} left out on both sides, because "
-            f"{'it' if count == 1 else 'they'} can't be scored any more:"
-        )
-        said += [f"  {name}: {reason}." for name, reason in list(gated.left_out.items())[:SHOWN]]
-        if count > SHOWN:
-            said.append(f"  and {count - SHOWN:,} more.")
+    said = left_out(gated.left_out)
     if gated.new:
         verb = "was" if gated.new == 1 else "were"
         said.append(f"{counted(gated.new, 'question')} {verb} added later and {verb} left out.")
@@ -96,12 +86,11 @@ def gate_table(lost: Sequence[LostQuestion]) -> list[str]:
     """The questions that lost most, each with its text, its evidence and the row that comes first now."""
     lines = []
     for question in lost[:SHOWN]:
-        lines += ["", f"{question.question_id}  {question.before:.3f} → {question.after:.3f}"]
-        lines += wrapped(question.question, "  ")
-        lines += wrapped(f"evidence   {question.evidence}", "  ", " " * 13)
-        lines += wrapped(f"first row  {question.first_row}", "  ", " " * 13)
-    head = [f"Lost most ({min(SHOWN, len(lost))} of {len(lost):,}):"] if lost else []
-    return ["", *head, *lines[1:]] if lost else []
+        cited = {"evidence": question.evidence, "first row": question.first_row}
+        head = f"{question.question_id}  {question.before:.3f} → {question.after:.3f}"
+        lines += in_full(head, question.question, cited)
+    head = f"Lost most ({min(SHOWN, len(lost))} of {len(lost):,}):"
+    return ["", head, *lines] if lost else []
 
 
 def gate_content(gated: Gated) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+from harness.cli.say import wrapped
 from harness.decision.holdout import Confirmation
 from harness.decision.rank_agreement import Parity
 from harness.view.formats import counted, in_brackets, limits, point_limits, points, returned, short
@@ -101,11 +103,33 @@ def parity_table(found: Parity) -> list[str]:
     lines = ["", *TextTable(heads, rows).lines()]
     shown = found.differing[:SHOWN]
     if shown:
-        heads = [Head("question", left=True), Head("recorded"), Head("live"), Head("same rows", left=True)]
-        rows = [[q.question_id, _score(q.recorded), _score(q.live), f"{q.shared} of {q.rows}"] for q in shown]
-        title = f"differ most ({len(shown)} of {len(found.differing):,}) by {short(found.primary)}"
-        lines += ["", title, *TextTable(heads, rows).lines()]
+        title = f"Rows differ most ({len(shown)} of {len(found.differing):,}), {short(found.primary)}"
+        lines += ["", f"{title} recorded → live:"]
+    for q in shown:
+        head = f"{q.question_id}  {_score(q.recorded)} → {_score(q.live)}  {q.shared} of {q.rows} rows alike"
+        cited = {"evidence": q.evidence, "recorded": q.first_recorded, "live": q.first_live}
+        lines += in_full(head, q.question, cited)
     return lines
+
+
+def in_full(head: str, question: str, cited: Mapping[str, str]) -> list[str]:
+    """A question below its ``head``, with what is ``cited`` of documents, each behind its label."""
+    lines = [head, *wrapped(question, "  ")]
+    for label, text in cited.items():
+        lines += wrapped(f"{label:<10} {text}", "  ", " " * 13)
+    return lines
+
+
+def left_out(reasons: Mapping[str, str]) -> list[str]:
+    """The questions that can't be scored any more, each with its reason; the first few of many."""
+    if not reasons:
+        return []
+    count = len(reasons)
+    verb, them = ("is", "it") if count == 1 else ("are", "they")
+    subject = f"{counted(count, 'question')} {verb} left out on both sides"
+    said = [f"{subject}, because {them} can't be scored any more:"]
+    said += [f"  {name}: {reason}." for name, reason in list(reasons.items())[:SHOWN]]
+    return said + ([f"  and {count - SHOWN:,} more."] if count > SHOWN else [])
 
 
 def _score(value: float) -> str:

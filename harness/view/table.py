@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.cells import cell_len
 
-from harness.cli.say import width
+from harness.cli.say import table_width
 from harness.errors import StoreError
 from harness.results.finished import FinishedSweep
 
@@ -34,7 +34,7 @@ class Head(NamedTuple):
 
 
 class TextTable:
-    """Rows of texts below their headings, as wide as the terminal; in a pipe 80 columns, or ``COLUMNS``.
+    """Rows of texts below their headings, as wide as the terminal or ``COLUMNS``; in a pipe, all of them.
 
     The column at place ``name`` is never cut: a name that is too long stands on a line of its own.
     ``shown`` are the places of the columns that the line has room for.
@@ -42,7 +42,7 @@ class TextTable:
 
     def __init__(self, heads: Sequence[Head], rows: Sequence[Sequence[str]], *, name: int = 0) -> None:
         self.heads, self.rows, self.name = heads, rows, name
-        self.limit = width()
+        self.limit = table_width()
         columns = [[head.title, *(row[i] for row in rows)] for i, head in enumerate(heads)]
         self._full = [max(map(cell_len, texts)) for texts in columns]
         self._least = [

@@ -66,7 +66,7 @@ def test_the_same_answers_are_in_parity(picked):
             "In parity: 5 of 5 questions (100.0%) get the same 3 rows in the same order."
         )
         assert "+0.0 points" in done.stdout
-        assert "differ most" not in done.stdout
+        assert "Rows differ most" not in done.stdout
     written = json.loads((picked.root / "same.json").read_text())
     assert (written["outcome"], written["exit_code"], written["in_order"]) == ("in parity", 0, 1.0)
 
@@ -81,7 +81,11 @@ def test_other_answers_are_not(picked):
     assert "| question id | recorded | live | shared | rows |" in written
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith("Not in parity: ")
-    assert "differ most (" in done.stdout
+    assert "Rows differ most (" in done.stdout
+    asked = json.loads(picked.golden.read_text().splitlines()[0])
+    shown = " ".join(done.stdout.split())
+    assert asked["question"] in shown
+    assert all(f" {label} " in shown for label in ("evidence", "recorded", "live"))
     assert "recall@3" in done.stdout
     assert verify(picked, "target=live:reversed_", "verify.min_equal=0").returncode == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import mlflow
@@ -42,3 +43,17 @@ def test_processes_of_joblib_run_the_cells_and_nothing_else(workplace):
     parents = [run.info.run_id for run in runs if "mlflow.parentRunId" not in run.data.tags]
     assert [run.data.tags.get("mlflow.parentRunId") for run in runs].count(*parents) == 3
     assert {run.info.status for run in runs} == {"FINISHED"}
+    assert all("corpus_digest" in run.data.tags for run in runs if "mlflow.parentRunId" in run.data.tags)
+    shared = (
+        mlflow.MlflowClient(store).get_experiment("1").tags[f"mlflow.sharedViewState.sweep-{parents[0][:12]}"]
+    )
+    shown = json.loads(shared)["selectedColumns"]
+    # The score first, then verdict and costs; the settings follow, but not the chunk size, which all share.
+    assert shown[0] == json.loads(shared)["orderByKey"]
+    assert (
+        shown.index("tags.`verdict`") < shown.index("metrics.`query_ms_p95`") < shown.index("params.`model`")
+    )
+    assert [column for column in shown if column.startswith("params.")] == [
+        "params.`model`",
+        "params.`retriever`",
+    ]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from made_sweep import found, made_sweep, words
 
+from harness.decision.findings import found_out
 from harness.view.report.page import write_page
 
 pytestmark = pytest.mark.browser
@@ -256,6 +257,43 @@ def test_it_fits_from_a_phone_to_a_desk(page, width):
         assert js(page, "return document.documentElement.scrollWidth") <= width
     finally:
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize(("width", "fits"), [(1440, True), (800, False), (390, False)])
+def test_the_leaderboard_with_a_baseline(browser, tmp_path, width, fits):
+    """At a desk every column is seen; where some are not, the edge has a shadow, and no name breaks in a word."""
+    texts = {"a.md": words(np.random.default_rng(2), 300)}
+    axes = {
+        "chunker": ["recursive", "sentence"],
+        "context": ["context=none", "context=title"],
+        "r": ["hybrid"],
+    }
+    made = made_sweep(tmp_path / "s", axes, [f"question {i}?" for i in range(60)], texts)
+    findings = found_out(made, baseline=made.cells[1].name)
+    file = write_page(made, findings, tmp_path / "report.html")
+    try:
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+        )
+        loaded(browser, file)
+        wide, seen, shade = js(
+            browser,
+            "const s = document.querySelector('#leaderboard .scroll');"
+            "return [s.scrollWidth, s.clientWidth, getComputedStyle(s).backgroundAttachment]",
+        )
+        longest = js(
+            browser,
+            "const n = [...document.querySelectorAll('.board .named > span')].map(s => s.scrollWidth - s.clientWidth);"
+            "return Math.max(...n)",
+        )
+        assert js(browser, "return document.documentElement.scrollWidth") <= width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    assert (wide <= seen) == fits
+    assert shade == "local, local, scroll, scroll"
+    assert longest <= 0
 
 
 def test_dark_mode_is_dark_and_can_be_read(page):

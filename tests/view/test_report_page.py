@@ -265,6 +265,23 @@ def test_a_metric_chosen_afterwards_is_called_so(sweep):
     )
 
 
+def test_the_leaderboard_is_ordered_by_the_metric_that_decides(sweep):
+    """A metric chosen afterwards orders the rows too; each keeps its colour. Recall of the cells: their places."""
+    cells = [
+        replace(
+            cell,
+            questions=dict(cell.questions)
+            | {"recall_at_5": np.full_like(cell.questions["recall_at_2000_tokens"], i / 100)},
+        )
+        for i, cell in enumerate(sweep.cells)
+    ]
+    other = replace(sweep, cells=cells)
+    written = page(other, found_out(other, metric="recall_at_5"))
+    rows = re.findall(r'<tr class="(c\d+)">\s*<th scope="row" class="cell" data-key="([^"]*)"', written)
+
+    assert rows == [(f"c{i}", cell.name) for i, cell in reversed(list(enumerate(cells)))]
+
+
 def test_a_page_is_written_whole_or_not_at_all(sweep, tmp_path):
     """No half file stands under the name; a place that can't be written is a sentence."""
     target = tmp_path / "new" / "report.html"

@@ -59,6 +59,18 @@ def test_what_has_no_room_wraps_or_is_left_out_from_the_right(columns):
     assert all(cell_len(line) <= 45 for line in narrow.lines())
 
 
+def test_a_pipe_gets_every_column(monkeypatch):
+    """Without ``COLUMNS`` nothing is left out or broken, however many columns there are; with it, lines end there."""
+    heads = [Head("cell", left=True), *(Head(f"optional {i}", optional=True) for i in range(40))]
+    row = ["minilm · 128", *(f"{i}" for i in range(40))]
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    assert len(TextTable(heads, [row]).shown) == 41
+    assert len(TextTable(heads, [row]).lines()) == 3
+    monkeypatch.setenv("COLUMNS", "60")
+    assert len(TextTable(heads, [row]).shown) < 41
+
+
 @pytest.mark.parametrize("width", [20, 30, 40, 60])
 def test_a_name_is_never_cut(columns, width):
     """A name that is too long stands on a line of its own, its numbers below it where all numbers stand."""

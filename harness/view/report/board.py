@@ -20,8 +20,9 @@ _COSTS = (MetricColumn("query_ms_p95", "about ms"), MetricColumn("index_mb", "in
 
 
 class BoardRow(NamedTuple):
-    """One cell: its score with its picture, and its standing where there is a verdict."""
+    """One cell: place in the sweep, score with picture, and its standing where there is a verdict."""
 
+    place: int
     cell: FinishedCell
     mean: Interval
     picture: Markup
@@ -38,7 +39,9 @@ class Board(NamedTuple):
 
 
 def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Board:
-    """All scored cells, best first; those with the same results are one row.
+    """All scored cells, best first by the deciding metric; those with the same results are one row.
+
+    The deciding metric may be another than the sweep's own.
 
     Metrics that depend on the chunks are not comparable unless ``same_chunks``.
     """
@@ -50,10 +53,11 @@ def board(sweep: FinishedSweep, findings: Findings, *, same_chunks: bool) -> Boa
         for cell in sweep.cells
     ]
     rows = [
-        BoardRow(cell, mean, picture, standings.get(cell.name))
-        for cell, mean, picture in zip(sweep.cells, means, forest(means), strict=True)
+        BoardRow(place, cell, mean, picture, standings.get(cell.name))
+        for place, (cell, mean, picture) in enumerate(zip(sweep.cells, means, forest(means), strict=True))
         if cell.name not in twins
     ]
+    rows.sort(key=lambda row: -row.mean.value if math.isfinite(row.mean.value) else math.inf)
     explained = [MetricColumn(metric, short(metric)), *(c for c in heads if c not in _COSTS)]
     questions = sweep.cells[0].content["questions"] if sweep.cells else {}
     said = [f"{title} {text}" for title, text in legend(explained, questions).items()]
