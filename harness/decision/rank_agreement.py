@@ -16,7 +16,7 @@ from harness.decision.baseline import Production
 from harness.decision.gate import NotComparableError, check_version, cited, left_out_of
 from harness.decision.row_agreement import Alike, ComparedRow, agree, counts_of, rows_of
 from harness.metrics.operating_point import OperatingPoint
-from harness.records import IntArray
+from harness.records import IntArray, Kind
 from harness.results.cells import about_questions
 from harness.results.scores import scored_under
 from harness.verdict import Interval

@@ -229,7 +229,8 @@ def _chosen(given, verdict):
     costs = {
         name: {key: float(rng.choice([0.0, 1.0, 1.1, 50.0, np.nan])) for key in COSTS} for name in given.names
     }
-    chosen = choice.choose(verdict, costs, COSTS, given.margin)
+    prices = {name: choice.CellPrice(of) for name, of in costs.items()}
+    chosen = choice.choose(verdict, prices, COSTS, given.margin)
     by_name = {s.name: s for s in verdict.standings}
     taken, best = by_name[chosen.name], by_name[chosen.best]
     equal = best.name in {taken.name, taken.same_as} or taken.name == best.same_as
@@ -243,7 +244,7 @@ def _chosen(given, verdict):
     if (missed.nearest is None) == bool(missed.of_cell) or not set(missed.of_cell) <= set(costs):
         yield f"{missed} of {limits}"
     choice.worth_changing(
-        taken.to_best, costs[chosen.name], costs[rng.choice(given.names)], COSTS, given.margin
+        taken.to_best, prices[chosen.name], prices[rng.choice(given.names)], COSTS, given.margin
     )
 
 
@@ -367,7 +368,7 @@ def _verdict_continuous(given, place):
 def _against_baseline(given):
     numbers = SimpleNamespace(outcomes=given.outcomes)
     for name in (given.names[0], "production.yaml"):
-        base = baseline.Baseline(name, given.values[0].copy(), {})
+        base = baseline.Baseline(name, given.values[0].copy(), {}, None, {name})
         found = baseline.differences(base, numbers)
         if set(found) != set(given.names) - {name}:
             yield f"{set(found)} are compared with {name}"

@@ -28,8 +28,9 @@ def verdict(*standings, winner=None):
     return Verdict(200, 50, 45.0, "bootstrap", 0.03, winner, standings, None, None, None, None)
 
 
-def cost(tokens, ms=10.0, mb=1.0, latency=None):
-    return CellPrice({"context_tokens": tokens, "query_ms": ms, "index_mb": mb}, latency)
+def cost(tokens, ms=10.0, mb=1.0, latency=None, stages=0):
+    costs = {"context_tokens": tokens, "query_ms": ms, "index_mb": mb, "stages": stages}
+    return CellPrice(costs, latency)
 
 
 def measured(tokens, ms, mb=1.0, group=0):
@@ -121,9 +122,9 @@ def test_equal_results_go_to_the_cheapest():
 def test_of_equal_results_noise_takes_nothing():
     """The first runs fewer stages, and the others are faster by what one latency differs from the next: 0.6 to 9 ms."""
     costs = {
-        "none": cost(1000, ms=9.0) | {"stages": 0},
-        "reranked": cost(1000, ms=0.6) | {"stages": 1},
-        "again": cost(1000, ms=0.6) | {"stages": 0},
+        "none": cost(1000, ms=9.0, stages=0),
+        "reranked": cost(1000, ms=0.6, stages=1),
+        "again": cost(1000, ms=0.6, stages=0),
     }
     same = verdict(
         standing("none", 0.80),
@@ -136,19 +137,19 @@ def test_of_equal_results_noise_takes_nothing():
     found = choose(same, costs | {"worse": cost(900)}, ORDER, 0.03)
     assert (found.name, found.reason, found.best) == ("none", "winner", "none")
     clearly = costs | {
-        "again": cost(1000, ms=9.0) | {"stages": 0},
-        "none": cost(1000, ms=110) | {"stages": 0},
+        "again": cost(1000, ms=9.0, stages=0),
+        "none": cost(1000, ms=190, stages=0),
     }
     assert choose(same, clearly | {"worse": cost(900)}, ORDER, 0.03).name == "again"
 
 
 def test_a_baseline_with_the_same_results_is_left_for_fewer_stages():
     """Not for a latency that noise explains, and not for the same costs."""
-    none, reranked = cost(1000, ms=9.0) | {"stages": 0}, cost(1000, ms=0.6) | {"stages": 1}
+    none, reranked = cost(1000, ms=9.0, stages=0), cost(1000, ms=0.6, stages=1)
 
     assert worth_changing(None, none, reranked, ORDER, 0.03) == "cheaper"
     assert worth_changing(None, reranked, none, ORDER, 0.03) == "keep"
-    assert worth_changing(None, none, none | {"query_ms": 2.0}, ORDER, 0.03) == "keep"
+    assert worth_changing(None, none, cost(1000, ms=2.0, stages=0), ORDER, 0.03) == "keep"
 
 
 def test_a_winner_is_taken_when_nothing_cheaper_comes_close():

@@ -15,12 +15,12 @@ from harness.view.notes import about_latency
 
 
 def decision(questions=80):
-    """Two cells with equal scores, noted at 9 and 0.6 ms."""
+    """Two cells with equal means, noted at 9 and 0.6 ms."""
     rng = np.random.default_rng(1)
     values = rng.random(questions)
     cells = [
-        cell(name, {"chunk": name}, content={"timing": {"query_ms_p95": ms}, "k": [5]}, recall_at_5=values)
-        for name, ms in (("a", 9.0), ("b", 0.6))
+        cell(name, {"chunk": name}, content={"timing": {"query_ms_p95": ms}, "k": [5]}, recall_at_5=of)
+        for name, ms, of in (("a", 9.0, values), ("b", 0.6, values[::-1]))
     ]
     return decide(sweep(*cells, axes={"chunk": ["a", "b"]}))
 
