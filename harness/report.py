@@ -1,4 +1,4 @@
-"""``python -m harness.report``: a finished sweep as one page, or as tables."""
+"""``python -m harness.report``: a finished sweep as one page, or as tables; ``list`` lists all sweeps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli.command import Words, run_command
-from harness.cli.say import say
+from harness.cli.say import say, say_all
 from harness.errors import SettingError, optional_share
 
-_USAGE = "sweep=ID, metric=NAME, baseline=CELL, format=html|csv|parquet, output=FILE"
+_USAGE = "list, or sweep=ID, metric=NAME, baseline=CELL, format=html|csv|parquet, output=FILE"
 FORMATS = ("html", "csv", "parquet")
 
 
@@ -22,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(words: Words) -> int:
     from harness.cli.compose import configured
 
+    if words.files == ("list",):
+        return _list()
     config = configured("report", words, _USAGE)
     from harness.decision.findings import found_out
     from harness.results.load import finished
@@ -41,6 +43,14 @@ def _main(words: Words) -> int:
         written = write_tables(sweep, path, kind)
     for file in written:
         say(f"{file} ({file.stat().st_size / 1e6:.1f} MB)")
+    return 0
+
+
+def _list() -> int:
+    from harness.results.sweeps import sweep_lines
+    from harness.view.sweep_list import sweep_list
+
+    say_all(sweep_list(sweep_lines()))
     return 0
 
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from harness.errors import HarnessError
 from harness.files.atomic import read_json
 from harness.files.journal import Journal
-from harness.results.finished import SWEEP, outputs
 from harness.results.load import read_folder
 from harness.results.scores import compared
+from harness.results.sweeps import SWEEP, outputs
 from harness.store.arrays import digest
 from harness.verdict.power import FIRST_LOOK, Look, detectable_as_observed, level_after_growth
 

@@ -11,14 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.cli.hydra_errors import closest
-from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
-from harness.paths import root
 from harness.results.cells import by_cost
 from harness.verdict.power import FIRST_LOOK, Look
-
-SWEEP = "sweep.json"
 
 
 @dataclass(frozen=True)
@@ -109,54 +104,6 @@ class Collected(NamedTuple):
     contents: list[dict[str, Any]]
     failures: list[dict[str, str]]
     folders: dict[str, Path]
-
-
-def folder_meant(word: str) -> Path | None:
-    """The folder of a sweep if ``word`` is a path to it or to a cell, from here or from ``outputs/``."""
-    for place in (Path(word), outputs() / word):
-        for folder in (place, place.parent):
-            if word.strip("./") and place.is_dir() and (folder / SWEEP).is_file():
-                return folder.resolve()
-    if "/" in word and Path(word).is_absolute():
-        raise SettingError(f"sweep={word}: the folder has no {SWEEP}, so it is not a sweep.", key="sweep")
-    return None
-
-
-def recorded_in(word: str) -> Path:
-    """The folder of the newest sweep that ended with a result (``latest``), or of the one called ``word``.
-
-    Raises ``StoreError`` when there is none, ``SettingError`` for an unknown name.
-    """
-    sweeps = {file.parent: read_json(file) for file in sorted(outputs().glob(f"*/*/{SWEEP}"), reverse=True)}
-    if not sweeps:
-        raise StoreError(
-            f"There is no sweep in {outputs()} yet. Run one first: "
-            "python -m harness -m model=minilm,wordllama chunk=256,512",
-            where=outputs(),
-        )
-    if word == "latest":
-        ended = [f for f, about in sweeps.items() if about.get("ended") and any(f.glob("*/result.json"))]
-        return ended[0] if ended else next(iter(sweeps))
-    named = [folder for folder, about in sweeps.items() if about["name"] == word]
-    if len(named) == 1:
-        return named[0]
-    raise _unclear(word, sweeps, named)
-
-
-def outputs() -> Path:
-    """Where the folders of sweeps are."""
-    return root() / "outputs"
-
-
-def _unclear(word: str, sweeps: dict[Path, dict[str, Any]], named: list[Path]) -> SettingError:
-    if named:
-        some = ", ".join(str(folder.relative_to(outputs())) for folder in named[:5])
-        return SettingError(
-            f"sweep={word}: {len(named)} sweeps have that name: {some}. Give the folder.", key="sweep"
-        )
-    names = [str(about["name"]) for about in sweeps.values()]
-    hint = closest(word, names) or f" The newest is '{names[0]}'."
-    return SettingError(f"sweep={word}: {outputs()} has no sweep of that name.{hint}", key="sweep")
 
 
 def collected(folder: Path, names: Sequence[str], primary: str, k: int) -> Collected:

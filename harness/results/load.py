@@ -17,17 +17,10 @@ from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.results.cells import SCHEMA
-from harness.results.finished import (
-    SWEEP,
-    Collected,
-    FinishedCell,
-    FinishedSweep,
-    collected,
-    folder_meant,
-    recorded_in,
-)
+from harness.results.finished import Collected, FinishedCell, FinishedSweep, collected
 from harness.results.scores import comparable
 from harness.results.snippets import read_excerpts
+from harness.results.sweeps import SWEEP, folder_meant, recorded_in, untracked_after
 from harness.tracker import FoundSweep
 from harness.verdict.power import Look
 
@@ -51,6 +44,8 @@ def finished(config: DictConfig) -> FinishedSweep:
     found = tracker.find(word)
     if found is None:
         return read_folder(recorded_in(word))
+    if word == "latest" and (own := untracked_after(found.folder)):
+        return read_folder(own)
     if _is_of(found.folder, found.run_id):
         return read_folder(found.folder, found)
     place = Path(str(config.cache)) / FETCHED / found.run_id

@@ -28,7 +28,7 @@ from harness.errors import HarnessError, StoreError
 from harness.files.atomic import read_json, write_json
 from harness.paths import register_resolvers
 from harness.results.cells import SCHEMA, about_questions, write_questions, write_rankings
-from harness.results.finished import SWEEP
+from harness.results.sweeps import SWEEP
 from harness.sweep.naming import GROUPS, cell_name, params
 from harness.tracker import CellRecord
 from harness.view import notes, terminal

@@ -18,7 +18,8 @@ from harness.errors import HarnessError, StoreError
 from harness.files.atomic import read_json, write_json
 from harness.results.cells import SCHEMA
 from harness.results.earlier import LOOKS, record_look
-from harness.results.finished import SWEEP, collected, outputs
+from harness.results.finished import collected
+from harness.results.sweeps import SWEEP, outputs
 from harness.sweep.check import Sweep
 from harness.sweep.conclude import concluded
 from harness.sweep.environment import provenance

@@ -9,8 +9,8 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from harness.files.atomic import write_text
-from harness.results.finished import SWEEP
 from harness.results.snippets import write_excerpts
+from harness.results.sweeps import SWEEP
 from harness.sweep.check import Sweep
 from harness.sweep.conclude import Conclusion
 from harness.tracker import SweepSummary

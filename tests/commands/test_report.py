@@ -35,6 +35,21 @@ def test_the_newest_sweep_becomes_a_page(swept):
     assert f"{max(c['metrics']['recall_at_2000_tokens'] for c in swept.results()):.3f}" in page
 
 
+def test_the_sweeps_are_listed(swept):
+    """One line a sweep with its cells, deciding metric, best cell and folder; the newest first."""
+    done = swept.run("list", module="harness.report")
+    folder = next(swept.root.glob("outputs/*/*/sweep.json")).parent.relative_to(swept.root / "outputs")
+    best = max(swept.results(), key=lambda content: content["metrics"]["recall_at_2000_tokens"])
+    lines = done.stdout.splitlines()
+
+    assert done.returncode == 0, done.stderr
+    assert len(lines) == 3
+    assert lines[2].startswith("2 cells · chunk")
+    assert f"{best['metrics']['recall_at_2000_tokens']:.3f}" in lines[2]
+    assert lines[2].endswith(str(folder))
+    assert "recall@2000t" in lines[2]
+
+
 def test_tables_for_other_programs(swept, monkeypatch):
     """Csv and parquet hold every cell, and every question in every cell."""
     monkeypatch.setenv("HARNESS_ROOT", str(swept.root))

@@ -380,6 +380,18 @@ def test_nothing_is_created_by_looking(workplace, monkeypatch):
     assert set(workplace.root.rglob("*")) == before
 
 
+def test_the_latest_may_be_one_that_nothing_tracked(workplace, monkeypatch):
+    """A tracked sweep and then an untracked one: ``latest`` is the second; after another tracked one, that."""
+    monkeypatch.setenv("HARNESS_ROOT", str(workplace.root))
+    latest = []
+    for words in (("chunk=16,32",), ("chunk=16,64", "tracker=none"), ("chunk=32,64",)):
+        assert workplace.sweep("-m", *words).returncode == 0
+        config = compose.composed(take_apart([]), ["+command=compare"]).config
+        latest.append({cell.name for cell in finished(config).cells})
+
+    assert latest == [{"chunk 16", "chunk 32"}, {"chunk 16", "chunk 64"}, {"chunk 32", "chunk 64"}]
+
+
 def test_sweeps_without_a_tracker(workplace, monkeypatch):
     """The newest folder, or one by name; no ids; the same files."""
     monkeypatch.setenv("HARNESS_ROOT", str(workplace.root))
