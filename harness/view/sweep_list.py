@@ -10,7 +10,7 @@ from harness.view.table import Head, TextTable
 
 
 def sweep_list(sweeps: Sequence[SweepLine]) -> list[str]:
-    """A line a sweep, the newest first, with what ``sweep=`` takes: its name, or its folder in ``outputs/``."""
+    """A line a sweep, the newest first; ``sweep=`` takes its name, or its folder in ``outputs/``."""
     if not sweeps:
         return [f"There is no sweep in {outputs()} yet."]
     heads = [Head("sweep", left=True), Head("cells"), Head("decided by", left=True), Head("best")]
