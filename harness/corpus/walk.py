@@ -25,6 +25,8 @@ EXCLUDED = (
     "*.lock",
     "*-lock.json",
     "*-lock.yaml",
+    "npm-shrinkwrap.json",
+    "go.sum",
 )
 # What this program and MLflow write is no document either.
 OWN = "written by this program"

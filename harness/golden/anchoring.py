@@ -173,7 +173,8 @@ def _none_left(
     shown = f' For instance "{example[0]}": {example[1]}{end}' if example else ""
     are_some = labels.questions and labels.states["VALID"] + labels.states["MOVED"]
     total = f"{len(questions):,}"
-    scored = f"only {len(labels.questions):,} of {total} questions" if are_some else f"no question of {total}"
+    some = f"only {len(labels.questions):,} of {total} question{'s' * (len(questions) != 1)}"
+    scored = some if are_some else f"no question of {total}"
     return (
         f"{path}: {scored} can be scored against the corpus "
         f"(documents: {documents:,}; evidence: {counts}).{shown} {_advice(labels, shown)}"

@@ -43,7 +43,7 @@ def table(decision: Decision) -> list[str]:
     """All cells with their costs, best first; an arrow marks the choice.
 
     Cells that miss a constraint stand last; cells with the same results are one line. Where the line has no
-    room, intervals are left out; names and costs stay.
+    room, intervals and costs that no sentence cites are left out.
     """
     found = decision.selection
     taken = found.choice.name if found else None
@@ -61,7 +61,10 @@ def table(decision: Decision) -> list[str]:
         heads.append(Head(f"to {decision.baseline.name}", optional=True))
     if decision.latency:
         heads.append(Head("ms p50", optional=True))
-    heads += [Head("verdict", left=True, wraps=True), *map(Head, _COSTS.values())]
+    # Costs that the sentences below cite stay, however narrow the line is.
+    cited = {*decision.limits, *([found.choice.saved] if found else [])}
+    heads.append(Head("verdict", left=True, wraps=True))
+    heads += [Head(title, optional=key not in cited) for key, title in _COSTS.items()]
     has_k = any(own.point.k is not None for own in decision.points.values())
     heads += [Head("k")] if has_k else []
     rows = []

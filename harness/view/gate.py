@@ -22,7 +22,7 @@ def gate_sentences(gated: Gated, recorded: Mapping[str, Any], *, warns: bool) ->
     said = []
     if change.outcome == "unchanged":
         said.append(
-            f"Passed, unchanged: all {counted(gated.questions, 'question')} return the same "
+            f"Passed, unchanged: {_all(gated.questions)} the same "
             f"{'rows within ' if point.k is None else ''}{returned(point)}, "
             f"and {name} is the same."
         )
@@ -42,6 +42,10 @@ def gate_sentences(gated: Gated, recorded: Mapping[str, Any], *, warns: bool) ->
             "Undo the change if its loss is not wanted. Else sweep and pick again: python -m harness.pick"
         )
     return said + _left_out(gated)
+
+
+def _all(questions: int) -> str:
+    return "the question returns" if questions == 1 else f"all {questions:,} questions return"
 
 
 def _headline(change: Change, *, warns: bool) -> str:
