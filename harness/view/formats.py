@@ -136,7 +136,7 @@ def columns(primary: str, k: int, *, same_chunks: bool) -> list[MetricColumn]:
         MetricColumn(f"recall_at_{k}", f"recall@{k}"),
         MetricColumn("truncated_evidence", "truncated"),
         MetricColumn("mrr", "mrr", same_chunks),
-        MetricColumn(f"context_tokens_at_{k}", "tokens"),
+        MetricColumn(f"context_tokens_at_{k}", f"tokens@{k}"),
         MetricColumn(f"ndcg_at_{k}", f"ndcg@{k}", same_chunks),
         MetricColumn(f"precision_at_{k}", f"prec@{k}", same_chunks),
     ]
