@@ -77,7 +77,7 @@ def test_every_column_is_explained_in_a_line() -> None:
     [
         ({"document": 9}, "recall_at_5", "recall@5: share of the relevant documents among the first 5"),
         ({"document": 9}, "recall_at_5", "mrr: mean of 1 / rank of the first relevant document"),
-        ({"document": 9}, "recall_at_5", "tokens: mean tokens of the first 5 documents"),
+        ({"document": 9}, "recall_at_5", "tokens@5: mean tokens of the first 5 documents"),
         (
             {"document": 9, "span": 3},
             "document_recall_at_5",
