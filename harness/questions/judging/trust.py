@@ -54,11 +54,11 @@ class Trust(NamedTuple):
 
 
 def trust(judged: Iterable[tuple[Judgeable, Judgements]]) -> Trust:
-    """The error rates; a passage without a usable answer counts in neither."""
+    """The error rates. An answer that can't be used sees no evidence; what was not asked counts in neither."""
     misses = known = alarms = random = 0
     for asked, judgements in judged:
         for each, passage in asked.passages.items():
-            stated = judgements.stated.get(each)
+            stated = judgements.stated.get(each, () if each in judgements.faults else None)
             if stated is None:
                 continue
             told = {one.evidence for one in stated}

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import re
+import subprocess
+import sys
+import time
 
 import judging_setup
 import pytest
@@ -11,6 +16,9 @@ from claude_stand_in import ClaudeStandIn, Fail, Say
 from workplace import Workplace
 
 from harness.files.journal import Journal
+
+# More over a longer run: HARNESS_KILLS=100.
+KILLS = int(os.environ.get("HARNESS_KILLS", "4"))
 
 
 @pytest.fixture
@@ -49,6 +57,8 @@ def ledger(place):
 def test_the_order_of_cells_is_right_again_after_judging(place, errors):
     """The first finds 26 of 40 facts, the second 36. Of 80 places 27 are no labels, all the second's: it seems to find 13."""
     before = swept(place)
+    # Labels alone: what the second returns is known less often.
+    assert before[2]["second"]["judged_at_1"] < before[2]["first"]["judged_at_1"] - 0.2
     assert before[:2] == pytest.approx((26 / 40, 13 / 40), abs=1e-6)
 
     with ClaudeStandIn(behave=judging_setup.judge(errors)) as server:
@@ -59,7 +69,9 @@ def test_the_order_of_cells_is_right_again_after_judging(place, errors):
         assert again.returncode == 0, again.stderr
         assert server.total == 40
 
-    first, second, _ = swept(place)
+    first, second, means = swept(place)
+    # Ranks beyond the first are judged as well, so that everything that comes back first is known.
+    assert means["first"]["judged_at_1"] == means["second"]["judged_at_1"] == 1
     assert second > first + 0.15
     if not errors:
         assert (first, second) == pytest.approx((26 / 40, 36 / 40), abs=1e-6)
@@ -117,8 +129,9 @@ def test_a_judge_that_can_not_be_trusted_changes_nothing(place):
 
 
 def test_copied_words_that_are_not_there_are_refused_and_asked_once_more(place):
-    """Forty calls, forty repetitions for the passage that was quoted wrongly, and no third."""
+    """Forty calls, forty repetitions for the passages that were quoted wrongly, and no third; all known evidence is missed."""
     swept(place)
+    before = place.golden.read_bytes()
 
     def invents(call):
         said = judging_setup.judge()(call).reply
@@ -133,7 +146,8 @@ def test_copied_words_that_are_not_there_are_refused_and_asked_once_more(place):
         assert judged(place, server).stdout.count("quote_not_found") == 1
         assert server.total == 80
     assert re.search(r"^unjudged   \d+ passages: quote_not_found", done.stdout, re.MULTILINE)
-    assert "alternatives" not in place.golden.read_text().splitlines()[0]
+    assert "accepted   nothing: the judge's accuracy is 0.0%" in done.stdout
+    assert place.golden.read_bytes() == before
 
 
 def test_a_budget_stops_before_it_is_passed_and_later_runs_go_on(place):
@@ -157,3 +171,45 @@ def test_messages_name_the_settings_of_the_judge(place):
 
     assert done.returncode == 1
     assert "Check judge.model and judge.base_url" in done.stderr
+
+
+def test_random_kills_lose_no_paid_answer_and_pay_for_nothing_twice(place):
+    """SIGKILL at random moments: every answer that the server sent is in the ledger but those on their way, and none is asked twice."""
+    swept(place)
+    quiet = place.golden.read_bytes()
+    with ClaudeStandIn(latency=0.03, behave=judging_setup.judge()) as server:
+        chance, kills = random.Random(3), 0
+        while kills < KILLS:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "harness.golden.judge", "yes=true", "judge.k=2", "tracker=none", "judge.concurrency=4"],
+                cwd=place.root, env=place.environment(**server.environment()),
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            enough = server.answered + chance.randrange(1, 8)
+            while server.answered < enough and process.poll() is None:
+                time.sleep(0.002)
+            process.kill()
+            if process.wait() == 0:
+                break
+            kills += 1
+            kept = [item["request"] for item in ledger(place)]
+            assert len(kept) == len(set(kept))
+            assert server.total - 4 * kills <= len(kept) <= server.total
+            assert place.golden.read_bytes() == quiet
+        assert judged(place, server, "judge.concurrency=4").returncode == 0
+        kept = [item["request"] for item in ledger(place)]
+        assert kills == KILLS
+        assert len(kept) == len(set(kept)) == 40
+        assert server.total <= 40 + 4 * kills
+    assert swept(place)[:2] == pytest.approx((26 / 40, 36 / 40), abs=1e-6)
+
+
+def test_a_batch_costs_half_and_gives_the_same_labels(place):
+    """One batch of forty requests; the labels are those of single calls."""
+    swept(place)
+    with ClaudeStandIn(behave=judging_setup.judge()) as server:
+        done = judged(place, server, "judge.batch=true", "judge.poll=0")
+    assert done.returncode == 0, done.stderr
+    assert [len(batch["rows"]) for batch in server.batches.values()] == [40]
+    assert all(item["batch"] for item in ledger(place))
+    assert swept(place)[:2] == pytest.approx((26 / 40, 36 / 40), abs=1e-6)
