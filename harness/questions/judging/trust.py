@@ -54,7 +54,7 @@ class Trust(NamedTuple):
 
 
 def trust(judged: Iterable[tuple[Judgeable, Judgements]]) -> Trust:
-    """The error rates. An answer that can't be used sees no evidence; what was not asked counts in neither."""
+    """The error rates. An unusable answer sees no evidence; what was not asked counts in neither."""
     misses = known = alarms = random = 0
     for asked, judgements in judged:
         for each, passage in asked.passages.items():
