@@ -8,7 +8,7 @@ from harness.errors import InputError
 from harness.golden.anchoring import check_units
 from harness.golden.file import FileContent, FileGolden, read_drafts
 from harness.questions.judging import Judgeable
-from harness.questions.judging.pool import PassagePool, Row
+from harness.questions.judging.pool import PassagePool, ReturnedSpan
 from harness.records import Evidence, Question
 from harness.text.spans import squeezed
 
@@ -17,7 +17,7 @@ def judgeable(
     golden: FileGolden,
     content: FileContent,
     pool: PassagePool,
-    rows: Mapping[str, Sequence[Row]],
+    rows: Mapping[str, Sequence[ReturnedSpan]],
     *,
     k: int,
     seed: int,
@@ -94,7 +94,9 @@ def _places(evidence: Evidence, scored: Question) -> tuple[Evidence, ...]:
 def _holding(pool: PassagePool, places: Sequence[Evidence]) -> list[str]:
     """Ids of the passages that hold one of the places as a whole."""
     spans = [
-        Row(place.doc_id, place.start, place.end) for place in places if place.start is not None and place.end
+        ReturnedSpan(place.doc_id, place.start, place.end)
+        for place in places
+        if place.start is not None and place.end
     ]
     return [
         each

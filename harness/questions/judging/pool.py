@@ -19,7 +19,7 @@ from harness.results.finished import FinishedCell
 from harness.retriever.bm25 import Bm25Retriever
 
 
-class Row(NamedTuple):
+class ReturnedSpan(NamedTuple):
     """A span that was returned."""
 
     doc_id: str
@@ -40,7 +40,7 @@ class PassagePool:
         self._ends = {doc: [self.by_id[each].end for each in ids] for doc, ids in self._of.items()}
         self._starts = {doc: [self.by_id[each].start for each in ids] for doc, ids in self._of.items()}
 
-    def touching(self, row: Row) -> list[str]:
+    def touching(self, row: ReturnedSpan) -> list[str]:
         """Ids of the passages that share at least half of the shorter with a row."""
         if row.doc_id not in self._of:
             return []
@@ -67,14 +67,14 @@ class PassagePool:
         return min(left, key=partial(uniform, seed, key), default="")
 
 
-def _shares(passage: Excerpt, row: Row) -> bool:
+def _shares(passage: Excerpt, row: ReturnedSpan) -> bool:
     shared = min(passage.end, row.end) - max(passage.start, row.start)
     return 2 * shared >= min(passage.end - passage.start, row.end - row.start)
 
 
-def rows_of(cells: Sequence[FinishedCell], k: int) -> Mapping[str, list[Row]]:
+def rows_of(cells: Sequence[FinishedCell], k: int) -> Mapping[str, list[ReturnedSpan]]:
     """Question id to the first ``k`` rows of every cell, each row once."""
-    rows: dict[str, dict[Row, None]] = defaultdict(dict)
+    rows: dict[str, dict[ReturnedSpan, None]] = defaultdict(dict)
     for cell in cells:
         with np.load(cell.folder / "rankings.npz", allow_pickle=False) as archive:
             if "span_doc" in archive:
@@ -82,10 +82,10 @@ def rows_of(cells: Sequence[FinishedCell], k: int) -> Mapping[str, list[Row]]:
     return {question_id: list(found) for question_id, found in rows.items()}
 
 
-def _add_rows(rows: dict[str, dict[Row, None]], archive: Any, k: int) -> None:
+def _add_rows(rows: dict[str, dict[ReturnedSpan, None]], archive: Any, k: int) -> None:
     names = archive["doc_ids"]
     columns = (archive[f"span_{name}"][:, :k].tolist() for name in ("doc", "start", "end"))
     for question_id, *own in zip(archive["span_question_ids"].tolist(), *columns, strict=True):
         for doc, start, end in zip(*own, strict=True):
             if doc >= 0:
-                rows[str(question_id)][Row(str(names[doc]), start, end)] = None
+                rows[str(question_id)][ReturnedSpan(str(names[doc]), start, end)] = None
