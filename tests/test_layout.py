@@ -36,7 +36,7 @@ FLOORS = [
 ]
 BASE = {"__init__", "errors", "paths", "progress", "records"}
 # Commands whose names are public stand beside the stage that reads what they make.
-GOLDEN_COMMANDS = {"golden.add", "golden.check", "golden.cost", "golden.generate"}
+GOLDEN_COMMANDS = {"golden.add", "golden.check", "golden.cost", "golden.generate", "golden.judge"}
 # Folders of conf/ that hold data or launcher settings and mirror no stage.
 NOT_STAGES = {"hydra", "experiment", "command", "prompt"}
 OPTIONS = sorted(p for group in STAGES for p in (CONF / group).glob("*.yaml"))

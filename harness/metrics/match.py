@@ -27,7 +27,7 @@ from harness.metrics.relevance import (
     ranks_of,
 )
 from harness.metrics.scoring_inputs import ScoringInputs
-from harness.records import Chunks, IntArray, Kind, Question, Ranking
+from harness.records import Chunks, FloatArray, IntArray, Kind, Question, Ranking
 from harness.text.tokens import TokenMap
 
 
@@ -46,7 +46,8 @@ class Matches:
 
     ``chunks`` are those that an LLM reads. ``question``, ``row``, ``span`` int64 (pairs,): every pair of an
     evidence span and a row that it shares a character with, by question; ``is_relevant`` bool (pairs,).
-    ``overlap``, ``nonblank``: what they share; None for documents.
+    ``overlap``, ``nonblank``: what they share; None for documents. ``denied``: the same of the places that
+    were judged not relevant; None where there are none.
     """
 
     kind: Kind
@@ -58,6 +59,16 @@ class Matches:
     is_relevant: npt.NDArray[np.bool_]
     overlap: Overlap | None = None
     nonblank: NonblankOffsets | None = None
+    denied: Matches | None = None
+
+    def known(self, ranking: Ranking) -> FloatArray:
+        """float64 (questions, depth): 1 for rows of which something is known, else 0; nan for no row."""
+        known = np.where(ranking.rows < 0, np.nan, 0.0)
+        for some in (self, *([self.denied] if self.denied else [])):
+            relevant = some.relevant(some.ranks(ranking))
+            ranked = relevant.rank <= ranking.depth
+            known[relevant.question[ranked], relevant.rank[ranked] - 1] = 1.0
+        return known
 
     def relevant_rows(self) -> list[IntArray]:
         """The relevant rows of each question that a retriever can return.
@@ -161,6 +172,7 @@ def scoring_inputs(
         reach_of=reach_of,
         characters=characters,
         nonblank=nonblank,
+        known=matches.known(ranking),
     )
 
 

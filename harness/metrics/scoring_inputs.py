@@ -31,6 +31,8 @@ class ScoringInputs:
     - ``tokens``: int64 (questions, depth), tokens read down to each rank.
     - ``reach_of``: budget in tokens to how far it reaches; empty for documents.
     - ``characters``, ``nonblank``: None for documents.
+    - ``known``: float64 (questions, depth), 1 for rows that are labelled or judged not relevant, else 0; nan
+      where no row came back.
     """
 
     kind: Kind
@@ -46,6 +48,7 @@ class ScoringInputs:
     reach_of: Mapping[int, Reach]
     characters: Characters | None
     nonblank: NonblankOffsets | None
+    known: FloatArray
 
     @property
     def budgets(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,7 +63,11 @@ class Suite:
 
     def match(self, kind: Kind, questions: Sequence[Question], chunks: Chunks) -> Matches:
         """Which rows are relevant; see ``harness.metrics.Metrics``."""
-        return match(kind, questions, chunks.returned, self._rules.min_overlap)
+        found = match(kind, questions, chunks.returned, self._rules.min_overlap)
+        if not any(question.not_relevant for question in questions):
+            return found
+        denied = [replace(q, evidence=tuple(replace(p, grade=1) for p in q.not_relevant)) for q in questions]
+        return replace(found, denied=match(kind, denied, chunks.returned, self._rules.min_overlap))
 
     def score(
         self,

@@ -18,6 +18,7 @@ from harness.verdict import Verdict
 from harness.verdict.latency import P95_FROM
 from harness.view.cell_notes import OF_CELLS
 from harness.view.formats import NAMED, counted, listed
+from harness.view.unjudged import unjudged
 
 # With fewer questions a single one moves a mean by more than most differences between cells.
 FEW_QUESTIONS = 50
@@ -116,7 +117,7 @@ def about_set(verdict: Verdict | None, sweep: FinishedSweep) -> list[str]:
             "they use the documents' words more than users do. "
             "They rank configurations; they don't predict how many of your users find what they need."
         )
-    return lines + about_questions([cell.content for cell in sweep.cells])
+    return [*lines, *unjudged(sweep), *about_questions([cell.content for cell in sweep.cells])]
 
 
 def about_cells(sweep: FinishedSweep) -> list[str]:

@@ -260,6 +260,9 @@ class Reference:
         found = [grades.get(row, 0) for row in self.rows]
         first = next((i for i, row in enumerate(self.full, 1) if grades.get(row, 0) > 0), None)
         values = {"mrr": 1 / first if first else 0.0}
+        for budget in self.case.budgets if self.case.kind == "span" else ():
+            read = found[: len(self.within(budget))]
+            values[f"judged_at_{budget}_tokens"] = sum(g > 0 for g in read) / len(read) if read else 1.0
         for k in self.case.ks:
             top = found[:k]
             hits = [g > 0 for g in top]
@@ -271,6 +274,7 @@ class Reference:
             )
             values |= {
                 f"precision_at_{k}": sum(hits) / k,
+                f"judged_at_{k}": sum(hits) / len(hits) if hits else 1.0,
                 f"hit_at_{k}": float(any(hits)),
                 f"mrr_at_{k}": 1 / first if first and first <= k else 0.0,
                 f"ndcg_at_{k}": gain / best if best else 0.0,

@@ -287,3 +287,25 @@ def test_whole_documents_are_diagnosed_by_their_own_rows():
     assert scores.cause == ("found", "truncated", "ranked_low", "not_retrieved")
     assert scores.first_rank.tolist() == [2, 30, 3, 10]
     assert scores.values["context_tokens_at_2"].tolist() == [4, 4, 4, 4]
+
+
+def test_judged_is_the_share_of_rows_of_which_anything_is_known():
+    """Rows of two tokens: the first holds the evidence, the second what was judged not relevant, of the third nothing is known.
+
+    With the judgement: 1/1, 2/2, 2/3 of the three rows that come back; four tokens hold two rows, five cut the third.
+    """
+    chunks = chunked((0, 10), (10, 20), (20, 30), (30, 40))
+    question = Question("q", "?", (Evidence("d", 0, 4),))
+    judged = Question("q", "?", (Evidence("d", 0, 4),), not_relevant=(Evidence("d", 12, 20, grade=0),))
+    ranking = Ranking(np.array([[0, 1, 3, -1]]), -np.arange(4, dtype=np.float32)[None])
+    found = {}
+    for name, one in (("without", question), ("with", judged)):
+        scores = score_all(
+            Suite(built_in_measures(), budgets=[4, 5]), "span", [one], ranking, chunks, [WORDS], [1, 2, 3, 4],
+            lambda relevant: np.ones(len(relevant), np.int64), None, "recall_at_2",
+        )  # fmt: skip
+        keys = [f"judged_at_{cut}" for cut in (1, 2, 3, 4, "4_tokens", "5_tokens")]
+        found[name] = [float(scores.values[key][0]) for key in keys]
+
+    assert found["without"] == pytest.approx([1, 1 / 2, 1 / 3, 1 / 3, 1 / 2, 1 / 3])
+    assert found["with"] == pytest.approx([1, 1, 2 / 3, 2 / 3, 1, 2 / 3])

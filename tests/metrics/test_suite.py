@@ -270,7 +270,7 @@ def test_row_metrics_are_not_offered_for_comparing_chunkings():
     """What depends on the number of relevant rows is left out of the chunk-independent names."""
     scores = scored(random_case(Random(3)))
     stems = {name.split("_at_")[0] for name in scores.values.keys() - scores.chunk_independent}
-    assert stems == {"precision", "hit", "mrr", "ndcg", "map"}
+    assert stems == {"precision", "hit", "mrr", "ndcg", "map", "judged"}
 
 
 @pytest.mark.parametrize(

@@ -158,15 +158,7 @@ class Prompt:
         if others:
             words |= {"heading2": others[0].heading, "text2": others[0].text}
         content = _filled(self.templates["two" if others else "one"], words)
-        body = {
-            "model": model,
-            "max_tokens": max_tokens,
-            "system": self.system,
-            "messages": [{"role": "user", "content": content}],
-            # Models that think unless told otherwise would pay several times the answer's tokens for it.
-            "thinking": {"type": "disabled"},
-            "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
-        }
+        body = request_body(model, max_tokens, self.system, content, SCHEMA)
         return Request(body, passage.passage_id, self.digest)
 
     def again(self, request: Request, answer: str, reason: str) -> Request:
@@ -177,6 +169,21 @@ class Prompt:
             {"role": "user", "content": _filled(self.templates["again"], {"reason": reason})},
         ]
         return Request({**request.body, "messages": turns}, request.passage, request.prompt)
+
+
+def request_body(
+    model: str, max_tokens: int, system: str, content: str, schema: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of ``messages.create`` for one question that is answered with JSON of ``schema``."""
+    return {
+        "model": model,
+        "max_tokens": max_tokens,
+        "system": system,
+        "messages": [{"role": "user", "content": content}],
+        # Models that think unless told otherwise would pay several times the answer's tokens for it.
+        "thinking": {"type": "disabled"},
+        "output_config": {"format": {"type": "json_schema", "schema": schema}},
+    }
 
 
 def _filled(template: str, words: Mapping[str, str]) -> str:

@@ -1,23 +1,45 @@
-"""The answers that a set still needs, by single calls or by batches, each cached before it is used."""
+"""The answers that a set still needs, by single calls, each cached before it is used."""
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any, Protocol
 
-from harness.errors import HarnessError, ModelError
+from harness.errors import HarnessError
 from harness.questions.generate import Request
-from harness.questions.generate.batches import MOST_REQUESTS, Batches
 from harness.questions.generate.client import ClaudeClient, StoppedError
 from harness.questions.generate.ledger import Ledger
 from harness.questions.generate.money import Budget, Price
-from harness.questions.generate.writing import Settled, Waiting, Writing
+from harness.questions.generate.writing import Waiting
 
-_FRUITLESS_ROUNDS = 3
+
+class Work(Protocol):
+    """What answers are asked for: pieces of work, each of which is settled by the answers in the ledger.
+
+    ``n``: pieces that are wanted; ``questions``: those that are certain; ``rejected``: the others by reason.
+    """
+
+    n: int
+    rejected: Counter[str]
+
+    @property
+    def questions(self) -> int:
+        """Pieces that are certain."""
+
+    def begin(self) -> Iterator[Waiting]:
+        """Pieces that may be asked about now; ends when the rest depends on running calls."""
+
+    def step(self, waiting: Waiting) -> Any:
+        """The next ``Request`` whose answer is missing, or how the piece was settled. Called in threads."""
+
+    def settle(self, number: int, settled: Any) -> None:
+        """The end of the calls about piece ``number``."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +50,7 @@ class Asking:
     in the calling thread after every passage, ``on_stop`` with the number of calls that are still running.
     """
 
-    writing: Writing
+    writing: Work
     client: ClaudeClient
     ledger: Ledger
     price: Price
@@ -44,7 +66,7 @@ class Asking:
         Raises what ended the run otherwise (``ModelError``, ``BudgetReachedError``, ``StoreError``,
         ``KeyboardInterrupt``), when every answer that came is cached.
         """
-        running: dict[Future[Settled], int] = {}
+        running: dict[Future[Any], int] = {}
         pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="asking")
         try:
             to_ask = chain(waiting, _later(self.writing))
@@ -63,7 +85,7 @@ class Asking:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _fill(
-        self, pool: ThreadPoolExecutor, running: dict[Future[Settled], int], to_ask: Iterator[Waiting | None]
+        self, pool: ThreadPoolExecutor, running: dict[Future[Any], int], to_ask: Iterator[Waiting | None]
     ) -> None:
         """Keeps the threads busy, and as many passages ready for those that become free."""
         while len(running) < 2 * self.concurrency:
@@ -72,13 +94,13 @@ class Asking:
                 return
             running[pool.submit(self._settled, one)] = one.number
 
-    def _settled(self, waiting: Waiting) -> Settled:
+    def _settled(self, waiting: Waiting) -> Any:
         """In a thread: asks until the passage is settled."""
-        step: Request | Settled = waiting.request
+        step: Any = waiting.request
         try:
             while isinstance(step, Request):
                 self._ask(step)
-                step = self.writing.retries.step(waiting.passage)
+                step = self.writing.step(waiting)
         except BaseException:
             self.stopped.set()
             raise
@@ -101,7 +123,7 @@ class Asking:
         finally:
             self.budget.settle(worst, cost)
 
-    def _stop(self, running: dict[Future[Settled], int]) -> None:
+    def _stop(self, running: dict[Future[Any], int]) -> None:
         """Asks nothing new, and waits for the running calls, which go to the ledger."""
         self.stopped.set()
         open_calls = [future for future in running if not future.cancel() and not future.done()]
@@ -114,80 +136,16 @@ class Asking:
                     self.writing.settle(number, future.result())
 
 
-def _later(writing: Writing) -> Iterator[Waiting | None]:
+def _later(writing: Work) -> Iterator[Waiting | None]:
     """What may be asked about next, and None while that depends on running calls."""
     while True:
         yield from writing.begin()
         yield None
 
 
-def _first(error: BaseException, futures: Iterable[Future[Settled]]) -> BaseException:
+def _first(error: BaseException, futures: Iterable[Future[Any]]) -> BaseException:
     """What ended the run: other calls then end with ``StoppedError``, which may be seen first."""
     if not isinstance(error, StoppedError):
         return error
     others = (future.exception() for future in futures if future.done() and not future.cancelled())
     return next((other for other in others if other and not isinstance(other, StoppedError)), error)
-
-
-@dataclass(frozen=True)
-class Batching:
-    """Asks for ``writing``'s missing answers through ``batches``.
-
-    ``on_change`` is called after every batch.
-    """
-
-    writing: Writing
-    batches: Batches
-    ledger: Ledger
-    price: Price
-    budget: Budget
-    on_change: Callable[[], None]
-
-    def run(self, begun: Sequence[Waiting]) -> None:
-        """Asks about ``begun``, then about the passages that replace rejected ones; repeats what failed.
-
-        Raises ``ModelError`` when nothing comes back several times in a row, and what a call raises.
-        """
-        waiting = list(begun)
-        fruitless = 0
-        while waiting:
-            before = {one.request.key for one in waiting}
-            self._ask(waiting)
-            waiting = [*self._open(waiting), *self.writing.begin()]
-            self.on_change()
-            fruitless = fruitless + 1 if before <= {one.request.key for one in waiting} else 0
-            if fruitless == _FRUITLESS_ROUNDS:
-                reasons = ", ".join(sorted(set(self.batches.failed.values())))
-                raise ModelError(
-                    f"{fruitless} batches in a row brought no answer (requests {reasons}). "
-                    "All answers so far are cached; try again later, or without generator.batch.",
-                    model=self.batches.model,
-                )
-
-    def _ask(self, waiting: Sequence[Waiting]) -> None:
-        """Sends as many requests as the budget allows."""
-        chosen: list[Request] = []
-        worst = 0.0
-        for one in waiting[:MOST_REQUESTS]:
-            cost = self.price.worst(one.request)
-            if chosen and not self.budget.fits(worst + cost):
-                break
-            chosen.append(one.request)
-            worst += cost
-        self.budget.reserve(worst)
-        before = self.ledger.spent
-        try:
-            self.batches.run(chosen, self.price)
-        finally:
-            self.budget.settle(worst, self.ledger.spent - before)
-
-    def _open(self, waiting: Sequence[Waiting]) -> list[Waiting]:
-        """Those that must be asked again, each with its next request."""
-        open_ones = []
-        for one in waiting:
-            step = self.writing.retries.step(one.passage)
-            if isinstance(step, Settled):
-                self.writing.settle(one.number, step)
-            else:
-                open_ones.append(one._replace(request=step))
-        return open_ones

@@ -1,7 +1,7 @@
 """The Message Batches API: half the price, answers within a day, and no batch that is paid for twice.
 
-A batch is noted in a journal before it is sent, and its id before it is waited for. A run that finds a batch
-without an id looks it up among the account's batches: its custom ids begin with a word of its own.
+A batch is noted in a journal before it is sent, and its id before it is waited for. A batch without an id is
+looked up among the account's batches by its custom ids.
 """
 
 from __future__ import annotations
@@ -111,9 +111,8 @@ class Batches:
                 reason = str(error)
             if found := self._found(sent):
                 return found
-        raise ModelError(
-            f"The batch could not be sent: {reason}. The same command tries again.", model=self.model
-        )
+        said = f"The batch could not be sent: {reason}. The same command tries again."
+        raise ModelError(said, model=self.model)
 
     def _collect(self, sent: SentBatch) -> None:
         self._wait(sent.batch_id)
@@ -126,7 +125,8 @@ class Batches:
     def _keep(self, row: MessageBatchIndividualResponse, request: Request, price: Price) -> None:
         result = row.result
         if result.type == "succeeded":
-            self.ledger.record(request, reply_of(result.message, request.model), price, batch=True)
+            reply = reply_of(result.message, request.model, self.client.group)
+            self.ledger.record(request, reply, price, batch=True)
             self.failed.pop(request.key, None)
         elif result.type == "errored" and result.error.error.type == "invalid_request_error":
             said = " ".join(result.error.error.message.split())[:200].rstrip(".")
@@ -171,7 +171,7 @@ class Batches:
 
     def _call(self, call: Callable[[Anthropic], Any], batch: str) -> Any:
         reason = f"The API does not know the batch {batch}, which is noted in {self.journal.path}"
-        advice = "Use the key and generator.base_url that sent it, or give it up: delete that file."
+        advice = "Use the key and {group}.base_url that sent it, or give it up: delete that file."
         return self.client.call(call, self.model, unknown=(reason, advice))
 
     def _over(self, sent: SentBatch) -> None:

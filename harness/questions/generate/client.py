@@ -17,17 +17,17 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _CACHED = "All answers so far are cached; the same command continues from here."
 _NOT_CLAUDE = (
     "The server is not the Claude API: its reply has no content or no usage. "
-    "Check generator.base_url and ANTHROPIC_BASE_URL."
+    "Check {group}.base_url and ANTHROPIC_BASE_URL."
 )
 _LATER = "Try again later; status.claude.com reports outages."
 # By HTTP status: what happened, and what to do.
 _STATUS = {
     401: ("The API does not know the key", "Check ANTHROPIC_API_KEY."),
     402: ("The account has no credit left", "Add credit at platform.claude.com, under Billing."),
-    403: ("The key may not use {model}", "Choose another generator.model or another workspace's key."),
-    404: ("There is no model {model}", "Check generator.model and generator.base_url."),
+    403: ("The key may not use {model}", "Choose another {group}.model or another workspace's key."),
+    404: ("There is no model {model}", "Check {group}.model and {group}.base_url."),
     413: ("A request is too large", "Remove the document with the longest paragraphs."),
-    429: ("The rate limit is reached", "Lower generator.concurrency, or use generator.batch=true."),
+    429: ("The rate limit is reached", "Lower {group}.concurrency, or use {group}.batch=true."),
     529: ("The API is overloaded", _LATER),
 }
 
@@ -70,6 +70,7 @@ class ClaudeClient:
     stopped : when set, no further try is made
     timeout : seconds to wait for an answer
     retries : further tries after a rate limit, an overload, or a broken connection
+    group : the group of the settings, as messages name them
     """
 
     def __init__(
@@ -80,10 +81,11 @@ class ClaudeClient:
         base_url: str | None = None,
         timeout: float = 60.0,
         retries: int = 6,
+        group: str = "generator",
     ) -> None:
         import anthropic
 
-        self.stopped, self.retries = stopped, retries
+        self.stopped, self.retries, self.group = stopped, retries, group
         self._secrets = tuple(key.values())
         credential: dict[str, Any] = dict(key)
         self.sdk = anthropic.Anthropic(**credential, base_url=base_url, timeout=timeout, max_retries=retries)
@@ -95,7 +97,7 @@ class ClaudeClient:
         ``ModelError`` for a failure that stays, ``StoppedError`` when the run has ended.
         """
         message = self.call(lambda sdk: sdk.messages.create(**request.body), request.model, on_lost)
-        return reply_of(message, request.model)
+        return reply_of(message, request.model, self.group)
 
     def call(
         self,
@@ -133,7 +135,9 @@ class ClaudeClient:
             if unknown and isinstance(error, anthropic.NotFoundError):
                 reason, advice = unknown
         # Raised outside of ``except``: a traceback must not lead to the request and its key.
-        sentence = f"{reason}{f' after {tries} tries' if tries > 1 else ''}. {advice} {_CACHED}"
+        sentence = f"{reason}{f' after {tries} tries' if tries > 1 else ''}. {advice} {_CACHED}".replace(
+            "{group}", self.group
+        )
         for secret in self._secrets:  # the API's own words may repeat the key
             sentence = sentence.replace(secret, "...")
         raise ModelError(sentence, model=model)
@@ -146,17 +150,17 @@ def failure_of(error: anthropic.APIError, model: str) -> CallFailure:
 
     if isinstance(error, anthropic.APITimeoutError):
         is_sent = not isinstance(error.__cause__, (httpx2.ConnectTimeout, httpx2.PoolTimeout))
-        advice = "Raise generator.timeout, or lower generator.concurrency."
+        advice = "Raise {group}.timeout, or lower {group}.concurrency."
         return CallFailure("No answer came in time", advice, is_lost=is_sent)
     if isinstance(error, anthropic.APIConnectionError):
         if isinstance(error.__cause__, httpx2.ConnectError):
-            advice = "Check the network, a proxy, and generator.base_url."
+            advice = "Check the network, a proxy, and {group}.base_url."
             return CallFailure(f"No connection to {error.request.url.host}", advice)
         advice = "Check the network or the proxy."
         return CallFailure("The connection was cut before the answer came", advice, is_lost=True)
     if isinstance(error, anthropic.APIStatusError):
         return _by_status(error, model)
-    return CallFailure("The server is not the Claude API", "Check generator.base_url and ANTHROPIC_BASE_URL.")
+    return CallFailure("The server is not the Claude API", "Check {group}.base_url and ANTHROPIC_BASE_URL.")
 
 
 def _by_status(error: anthropic.APIStatusError, model: str) -> CallFailure:
@@ -172,7 +176,7 @@ def _by_status(error: anthropic.APIStatusError, model: str) -> CallFailure:
     return CallFailure(reason, advice)
 
 
-def reply_of(message: anthropic.types.Message, model: str) -> Reply:
+def reply_of(message: anthropic.types.Message, model: str, group: str = "generator") -> Reply:
     """A message of the SDK as a reply. Raises ``ModelError`` for anything else that a gateway may send."""
     try:
         text = "".join(block.text for block in message.content if block.type == "text")
@@ -181,4 +185,4 @@ def reply_of(message: anthropic.types.Message, model: str) -> Reply:
         tokens_in, tokens_out = int(usage.input_tokens) + cached, int(usage.output_tokens)
         return Reply(text, str(message.stop_reason), tokens_in, tokens_out, str(message.id))
     except (AttributeError, TypeError):
-        raise ModelError(_NOT_CLAUDE, model=model) from None
+        raise ModelError(_NOT_CLAUDE.replace("{group}", group), model=model) from None

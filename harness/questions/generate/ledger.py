@@ -36,6 +36,7 @@ class Ledger:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._answers: dict[str, dict[str, Any]] = {}
+        self._about: dict[str, list[dict[str, Any]]] = {}
         self._writing = threading.Lock()
         self.spent = 0.0
         self.calls_now = 0
@@ -51,13 +52,18 @@ class Ledger:
         item = self._answers.get(request.key)
         if item is None or (item["stop"] == "max_tokens" and item["max_tokens"] < request.max_tokens):
             return None
-        usage = item["usage"]
-        return Reply(item["text"], item["stop"], usage["in"], usage["out"], item["message"])
+        return _reply(item)
+
+    def replies_about(self, word: str, prompt: str, model: str) -> list[tuple[str, Reply]]:
+        """All answers about what begins with ``word``, in order, each with the whole of what it is about."""
+        items = self._about.get(word, ())
+        same = (item for item in tuple(items) if (item["prompt"], item["model"]) == (prompt, model))
+        return [(item["passage"], _reply(item)) for item in same]
 
     def record(self, request: Request, reply: Reply, price: Price, *, batch: bool = False) -> float:
         """Puts an answer on the disk, then gives what it cost in dollars."""
         dollars = round(price.dollars(reply.tokens_in, reply.tokens_out), 9)
-        item = self._about(request) | {
+        item = self._said_of(request) | {
             "batch": batch,
             "message": reply.message_id,
             "stop": reply.stop,
@@ -74,9 +80,9 @@ class Ledger:
 
     def record_lost(self, request: Request, reason: str, at_most: float) -> None:
         """A call whose answer never came; it may have cost up to ``at_most`` dollars."""
-        self._append(self._about(request) | {"lost": reason, "at_most": round(at_most, 9)})
+        self._append(self._said_of(request) | {"lost": reason, "at_most": round(at_most, 9)})
 
-    def _about(self, request: Request) -> dict[str, Any]:
+    def _said_of(self, request: Request) -> dict[str, Any]:
         return {
             "request": request.key,
             "passage": request.passage,
@@ -96,9 +102,15 @@ class Ledger:
         self.spent += float(item.get("dollars") or item.get("at_most") or 0.0)
         if "text" not in item:
             return
+        self._about.setdefault(item["passage"].partition(" ")[0], []).append(item)
         known = self._answers.get(item["request"])
         if known is None or known["stop"] == "max_tokens":
             self._answers[item["request"]] = item
+
+
+def _reply(item: dict[str, Any]) -> Reply:
+    usage = item["usage"]
+    return Reply(item["text"], item["stop"], usage["in"], usage["out"], item["message"])
 
 
 def _now() -> str:

@@ -39,9 +39,14 @@ class Price(NamedTuple):
 
 
 def price_of(
-    model: str, *, price_in: float | None = None, price_out: float | None = None, batch: bool = False
+    model: str,
+    *,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    batch: bool = False,
+    group: str = "generator",
 ) -> Price:
-    """The price of ``model`` by ``conf/prices.yaml``, or as given.
+    """The price of ``model`` by ``conf/prices.yaml``, or as given; ``group`` of the settings, for messages.
 
     Raises ``SettingError`` where neither says it.
     """
@@ -50,14 +55,14 @@ def price_of(
     if (price_in is None) != (price_out is None):
         missing = "price_in" if price_in is None else "price_out"
         raise SettingError(
-            f"generator.{missing} is missing; give both prices, or neither.", key=f"generator.{missing}"
+            f"{group}.{missing} is missing; give both prices, or neither.", key=f"{group}.{missing}"
         )
     if listed is None and price_in is None:
         known = ", ".join(sorted(map(str, table.models)))
         raise SettingError(
-            f"generator.model is {model}, and conf/prices.yaml has no price for it (it has: {known}). "
-            "Give generator.price_in=DOLLARS and generator.price_out=DOLLARS, per million tokens.",
-            key="generator.model",
+            f"{group}.model is {model}, and conf/prices.yaml has no price for it (it has: {known}). "
+            f"Give {group}.price_in=DOLLARS and {group}.price_out=DOLLARS, per million tokens.",
+            key=f"{group}.model",
         )
     chars = float(listed.chars_per_token) if listed else _OTHER_CHARS_PER_TOKEN
     share = float(table.batch) if batch else 1.0
@@ -68,7 +73,7 @@ def price_of(
 
 
 class BudgetReachedError(SettingError):
-    """The next call could exceed ``generator.budget_usd``."""
+    """The next call could exceed the budget."""
 
 
 class Budget:
@@ -76,11 +81,11 @@ class Budget:
 
     May be used by several threads.
 
-    What is in flight counts at its worst: the limit holds whatever comes back.
+    What is in flight counts at its worst: the limit holds whatever comes back. ``key``: the setting's name.
     """
 
-    def __init__(self, limit: float | None, spent: float) -> None:
-        self.limit = limit
+    def __init__(self, limit: float | None, spent: float, key: str = "generator.budget_usd") -> None:
+        self.limit, self.key = limit, key
         self.spent = spent
         self._in_flight = 0.0
         self._calls = 0
@@ -98,7 +103,7 @@ class Budget:
         with self._changed:
             while not self.fits(dollars):
                 if not self._calls:
-                    raise BudgetReachedError(self._reached(dollars), key="generator.budget_usd")
+                    raise BudgetReachedError(self._reached(dollars), key=self.key)
                 self._changed.wait()
             self._in_flight += dollars
             self._calls += 1
@@ -113,9 +118,9 @@ class Budget:
 
     def _reached(self, dollars: float) -> str:
         return (
-            f"generator.budget_usd is {self.limit:g}; this set has cost ${self.spent:.4f} so far, "
+            f"{self.key} is {self.limit:g}; this set has cost ${self.spent:.4f} so far, "
             f"and the next call could cost up to ${dollars:.4f}. "
-            "All answers so far are cached; raise generator.budget_usd to continue."
+            f"All answers so far are cached; raise {self.key} to continue."
         )
 
 
@@ -129,17 +134,23 @@ def _text(request: Request) -> str:
 
 
 def plan(
-    requests: Sequence[Request], price: Price, model: str, budget: float | None, *, batch: bool
+    requests: Sequence[Request],
+    price: Price,
+    model: str,
+    budget: float | None,
+    *,
+    batch: bool,
+    tokens_out: int | None = None,
 ) -> Iterator[str]:
     """Calls, tokens and dollars before the first call.
 
-    Tokens come from characters, and answers have the usual length; calls that repeat a rejected answer come
-    on top.
+    Tokens come from characters; answers have the usual length unless ``tokens_out`` is given. Calls that
+    repeat a rejected answer come on top.
     """
     how = "one batch, answered within a day" if batch else "one by one"
     yield f"calls      {len(requests):,} to {model}, {how}; rejected answers are asked for once more"
     tokens_in = round(sum(len(_text(request)) for request in requests) / price.chars_per_token)
-    tokens_out = _USUAL_ANSWER * len(requests)
+    tokens_out = _USUAL_ANSWER * len(requests) if tokens_out is None else tokens_out
     yield f"tokens     about {tokens_in:,} in and {tokens_out:,} out"
     since = "as given" if price.date == "given" else f"as of {price.date}"
     half = ", half for a batch" if batch else ""

@@ -41,19 +41,22 @@ class _Paragraph(NamedTuple):
     size: int
 
 
-def excerpts_of(documents: Sequence[Document]) -> list[list[Excerpt]]:
+def excerpts_of(documents: Sequence[Document], *, all_text: bool = False) -> list[list[Excerpt]]:
     """For each document its excerpts in order; none of a document that holds no prose.
 
     ``excerpt.text == document.text[excerpt.start:excerpt.end]``, and excerpts of a document don't overlap.
     Tables of contents, lists of links and references, front matter, code alone and text that is repeated over
-    many documents are left out.
+    many documents are left out; with ``all_text`` nothing is, headings and front matter aside.
     """
     blocks = [list(blocks_of(document)) for document in documents]
-    boilerplate = _boilerplate(documents, blocks)
+    boilerplate = set() if all_text else _boilerplate(documents, blocks)
+    least = (1, 0.0) if all_text else (_LEAST, _PROSE)
     return [
         [
             Excerpt(document.doc_id, start, end, document.text[start:end], _heading(document, path))
-            for start, end, path in _joined(document.text, _runs(document.text, own, boilerplate))
+            for start, end, path in _joined(
+                document.text, _runs(document.text, own, boilerplate, all_text=all_text), *least
+            )
         ]
         for document, own in zip(documents, blocks, strict=True)
     ]
@@ -79,32 +82,41 @@ def _key(text: str, block: TextBlock) -> int:
     return hash(_DIGIT.sub("0", " ".join(text[block.start : block.end].lower().split())))
 
 
-def _runs(text: str, blocks: Iterable[TextBlock], boilerplate: set[int]) -> Iterator[list[_Paragraph]]:
+def _runs(
+    text: str, blocks: Iterable[TextBlock], boilerplate: set[int], *, all_text: bool
+) -> Iterator[list[_Paragraph]]:
     """The pieces between what is skipped; pieces of one list may be joined."""
     run: list[_Paragraph] = []
     for block in blocks:
-        for start, end in _spans(text, block):
+        for start, end in _spans(text, block, all_text=all_text):
             inner = text[start:end]
             value = "filler" if block.kind == "code" else worth(inner, block.path)
+            value = "prose" if all_text else value
             if value == "skipped" or _key(text, block) in boilerplate:
                 yield run
                 run = []
                 break
             section = block.section if start == block.start else start
-            run.append(
-                _Paragraph(start, end, block.path, section, prose_size(inner) if value == "prose" else 0)
-            )
+            run.append(_Paragraph(start, end, block.path, section, _size_of(inner, value, all_text=all_text)))
     yield run
 
 
-def _spans(text: str, block: TextBlock) -> list[tuple[int, int]]:
-    if block.kind == "code" or size(text[block.start : block.end]) <= _MOST:
+def _size_of(text: str, value: str, *, all_text: bool) -> int:
+    if all_text:
+        return max(1, size(text))
+    return prose_size(text) if value == "prose" else 0
+
+
+def _spans(text: str, block: TextBlock, *, all_text: bool) -> list[tuple[int, int]]:
+    if (block.kind == "code" and not all_text) or size(text[block.start : block.end]) <= _MOST:
         return [(block.start, block.end)]
     return cut(text, block.start, block.end, _CUT, _MOST)
 
 
-def _joined(text: str, runs: Iterable[list[_Paragraph]]) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Spans of the excerpts, each with its headings."""
+def _joined(
+    text: str, runs: Iterable[list[_Paragraph]], least: int, prose: float
+) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Spans of the excerpts of at least this size and share of prose, each with its headings."""
     groups: list[list[_Paragraph]] = []
     for run in runs:
         own: list[list[_Paragraph]] = []
@@ -116,9 +128,9 @@ def _joined(text: str, runs: Iterable[list[_Paragraph]]) -> list[tuple[int, int,
         if len(own) > 1 and _prose(own[-1]) < _LEAST and _fits(text, own[-2] + own[-1]):
             own[-2:] = [own[-2] + own[-1]]
         groups += own
-    spans = [span for group in groups if (span := _span(text, group, _LEAST))]
+    spans = [span for group in groups if (span := _span(text, group, least, prose))]
     if not spans and len(groups) == 1:
-        spans = [span for group in groups if (span := _span(text, group, _LEAST_DOCUMENT))]
+        spans = [span for group in groups if (span := _span(text, group, _LEAST_DOCUMENT, prose))]
     return spans
 
 
@@ -145,11 +157,13 @@ def _prose(group: Iterable[_Paragraph]) -> int:
     return sum(piece.size for piece in group)
 
 
-def _span(text: str, group: Sequence[_Paragraph], least: int) -> tuple[int, int, tuple[str, ...]] | None:
+def _span(
+    text: str, group: Sequence[_Paragraph], least: int, prose: float
+) -> tuple[int, int, tuple[str, ...]] | None:
     last = max(i for i, piece in enumerate(group) if piece.size)
     group = group[: last + 1]
     start, end = _begin(group), group[-1].end
-    if _prose(group) < max(least, _PROSE * prose_size(text[start:end])):
+    if _prose(group) < max(least, prose * prose_size(text[start:end])):
         return None
     path = group[0].path
     for piece in group:

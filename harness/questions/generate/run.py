@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,17 @@ from omegaconf import DictConfig, OmegaConf
 from harness.cell.settings import new
 from harness.cli.compose import Composed
 from harness.cli.say import say, say_all
+from harness.corpus import Loaded
 from harness.corpus.gather import summary
-from harness.errors import InputError, SettingError, switch
+from harness.errors import InputError, SettingError, share, switch, whole
 from harness.files.journal import Journal
 from harness.questions import golden_file
 from harness.questions.generate import Prompt
+from harness.questions.generate.choosing import PassageOrder
 from harness.questions.generate.ledger import Ledger, beside
 from harness.questions.generate.money import dollars
-from harness.questions.generate.session import GeneratorSettings, Session
-from harness.questions.generate.writing import Writing
+from harness.questions.generate.session import CallSettings, Session
+from harness.questions.generate.writing import RetryState, Writing
 from harness.view.formats import counted
 
 _KINDS = {
@@ -34,10 +37,35 @@ _KINDS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class GeneratorSettings(CallSettings):
+    """What ``conf/command/generate.yaml`` explains."""
+
+    GROUP = "generator"
+    n: int
+    max_overlap: float
+
+    def __post_init__(self) -> None:
+        whole(self.n, "generator.n", 1, of="questions")
+        share(self.max_overlap, "generator.max_overlap")
+        super().__post_init__()
+
+
+def writing_of(
+    settings: GeneratorSettings, prompt: Prompt, corpus: Loaded, golden: Journal, ledger: Ledger
+) -> Writing:
+    """The questions that are to be written about the documents of ``corpus``."""
+    by_id = {document.doc_id: document for document in corpus.documents}
+    passages = PassageOrder(corpus.documents, settings.seed)
+    retries = RetryState(prompt, settings.model, settings.max_tokens, settings.max_overlap, by_id, ledger)
+    about = {"model": settings.model, "prompt": prompt.digest, "seed": settings.seed}
+    return Writing(golden, passages, retries, settings.n, about)
+
+
 def run(made: Composed, given: Sequence[str]) -> int:
     """Writes the questions; ``given`` is the command line as it was typed, for the next command."""
     config = made.config
-    settings, prompt = GeneratorSettings(**_plain(config.generator)), Prompt(**_plain(config.prompt))
+    settings, prompt = GeneratorSettings(**plain(config.generator)), Prompt(**plain(config.prompt))
     is_agreed = switch(config.yes, "yes")
     golden = golden_file(made)
     if made.choices["corpus"] == "handbook" and golden.parent == Path(str(config.corpus.path)):
@@ -55,12 +83,14 @@ def run(made: Composed, given: Sequence[str]) -> int:
         for what, path in (("golden", golden), *((w, beside(golden, w)) for w in ("ledger", "batches"))):
             journals[what] = Journal(path)
             held.enter_context(journals[what].locked())
-        session = Session(settings, prompt, corpus, journals)
+        ledger = Ledger(journals["ledger"])
+        writing = writing_of(settings, prompt, corpus, journals["golden"], ledger)
+        session = Session(settings, writing, ledger, journals["batches"])
         held.callback(session.close)
         try:
-            session.write((lambda: None) if is_agreed else _agree)
+            session.run((lambda: None) if is_agreed else agree)
         finally:
-            say_all(_outcome(session.writing, session.ledger, settings, golden))
+            say_all(_outcome(writing, ledger, settings, golden))
     if not journals["golden"].items():
         raise InputError(
             f"{golden} has no question, so there is nothing to compare on. Give documents with more text "
@@ -73,11 +103,13 @@ def run(made: Composed, given: Sequence[str]) -> int:
     return 0
 
 
-def _plain(node: DictConfig) -> dict[str, Any]:
+def plain(node: DictConfig) -> dict[str, Any]:
+    """The settings of a group as arguments."""
     return {str(key): value for key, value in (OmegaConf.to_object(node) or {}).items()}  # type: ignore[union-attr]  # a mapping: the YAML has keys
 
 
-def _agree() -> None:
+def agree() -> None:
+    """Asks in the terminal whether to spend. Raises ``SettingError`` without a yes."""
     if not sys.stdin.isatty():
         raise SettingError(
             "Nothing was sent and nothing spent: there is no terminal to confirm in. Add yes=true to go on.",

@@ -1,41 +1,37 @@
-"""The settings under ``generator``, and a run with them: what is cached is used, the rest is asked for."""
+"""The settings of calls, and a run with them: what is cached is used, the rest is asked for."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.cli.say import complain, say, say_all
-from harness.corpus import Loaded
-from harness.errors import SettingError, number, share, shown, switch, whole
+from harness.errors import SettingError, number, shown, switch, whole
 from harness.files.journal import Journal
 from harness.progress import bar
-from harness.questions.generate import Prompt
-from harness.questions.generate.asking import Asking, Batching
+from harness.questions.generate.asking import Asking, Work
 from harness.questions.generate.batches import Batches, unfinished
-from harness.questions.generate.choosing import PassageOrder
 from harness.questions.generate.client import ClaudeClient, key_of
 from harness.questions.generate.ledger import Ledger
-from harness.questions.generate.money import Budget, dollars, plan, price_of
-from harness.questions.generate.writing import RetryState, Writing
+from harness.questions.generate.money import Budget, Price, dollars, plan, price_of
+from harness.questions.generate.rounds import Batching
 from harness.view.formats import counted
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneratorSettings:
-    """What ``conf/command/generate.yaml`` explains.
+class CallSettings:
+    """What ``conf/command/generate.yaml`` explains of calls; ``GROUP``: the group of the settings.
 
     Raises ``SettingError`` for a value that is not allowed.
     """
 
-    n: int
+    GROUP: ClassVar[str]
     model: str
-    max_overlap: float
     seed: int
     concurrency: int
     batch: bool
@@ -49,22 +45,27 @@ class GeneratorSettings:
     base_url: str | None
 
     def __post_init__(self) -> None:
-        whole(self.n, "generator.n", 1, of="questions")
-        whole(self.seed, "generator.seed")
-        whole(self.concurrency, "generator.concurrency", 1, 64, of="calls")
-        whole(self.max_tokens, "generator.max_tokens", 100, 8192, of="tokens")
-        whole(self.retries, "generator.retries", 0, 100, of="tries")
-        share(self.max_overlap, "generator.max_overlap")
-        number(self.poll, "generator.poll", 0, 3600)
-        number(self.timeout, "generator.timeout", 0.001, 3600)
+        group = self.GROUP
+        whole(self.seed, f"{group}.seed")
+        whole(self.concurrency, f"{group}.concurrency", 1, 64, of="calls")
+        whole(self.max_tokens, f"{group}.max_tokens", 100, 8192, of="tokens")
+        whole(self.retries, f"{group}.retries", 0, 100, of="tries")
+        number(self.poll, f"{group}.poll", 0, 3600)
+        number(self.timeout, f"{group}.timeout", 0.001, 3600)
         for name in ("budget_usd", "price_in", "price_out"):
             if getattr(self, name) is not None:
-                number(getattr(self, name), f"generator.{name}")
-        switch(self.batch, "generator.batch")
-        _text(self.model, "generator.model", "the name of a model, such as claude-haiku-4-5")
+                number(getattr(self, name), f"{group}.{name}")
+        switch(self.batch, f"{group}.batch")
+        _text(self.model, f"{group}.model", "the name of a model, such as claude-haiku-4-5")
         address = "an address that begins with http:// or https://"
         if self.base_url is not None:
-            _text(self.base_url, "generator.base_url", address, ("http://", "https://"))
+            _text(self.base_url, f"{group}.base_url", address, ("http://", "https://"))
+
+    @property
+    def price(self) -> Price:
+        """The price of the model. Raises ``SettingError`` where it is not known."""
+        prices = {"price_in": self.price_in, "price_out": self.price_out}
+        return price_of(self.model, **prices, batch=self.batch, group=self.GROUP)
 
 
 def _text(value: object, key: str, allowed: str, begins: tuple[str, ...] = ("",)) -> None:
@@ -73,25 +74,18 @@ def _text(value: object, key: str, allowed: str, begins: tuple[str, ...] = ("",)
 
 
 class Session:
-    """Uses what is cached, says what the rest costs, and asks. Needs no key before the first call.
+    """The calls of one run about ``work``, with a ``ledger`` and a journal of ``batches``, both locked.
 
-    ``journals``: ``golden``, ``ledger`` and ``batches``, all locked by the caller.
+    ``doing`` is what the progress bar says.
     """
 
     def __init__(
-        self, settings: GeneratorSettings, prompt: Prompt, corpus: Loaded, journals: Mapping[str, Journal]
+        self, settings: CallSettings, work: Work, ledger: Ledger, batches: Journal, doing: str = "Writing"
     ) -> None:
-        self.settings, self.prompt, self.corpus, self.journals = settings, prompt, corpus, journals
-        prices = {"price_in": settings.price_in, "price_out": settings.price_out}
-        self.price = price_of(settings.model, **prices, batch=settings.batch)
-        by_id = {document.doc_id: document for document in corpus.documents}
-        passages = PassageOrder(corpus.documents, settings.seed)
-        self.ledger = Ledger(journals["ledger"])
-        retries = RetryState(
-            prompt, settings.model, settings.max_tokens, settings.max_overlap, by_id, self.ledger
-        )
-        about = {"model": settings.model, "prompt": prompt.digest, "seed": settings.seed}
-        self.writing = Writing(journals["golden"], passages, retries, settings.n, about)
+        self.settings, self.work, self.ledger, self.batches, self.doing = (
+            settings, work, ledger, batches, doing,
+        )  # fmt: skip
+        self.price = settings.price
         self.stopped = threading.Event()
 
     @cached_property
@@ -104,58 +98,66 @@ class Session:
             base_url=settings.base_url,
             timeout=settings.timeout,
             retries=settings.retries,
+            group=settings.GROUP,
         )
 
-    def write(self, agree: Callable[[], None]) -> None:
-        """Asks until the set is complete or no passage is left; before the first call ``agree`` is called.
+    def run(self, agree: Callable[[], None], tokens_out: Callable[[], int] = lambda: 0) -> None:
+        """Asks until the work is done or nothing is left; before the first call ``agree`` is called.
+
+        ``tokens_out``: of all answers, about; 0: of the usual length.
 
         Raises what ended it; all answers are cached.
         """
         try:
-            self._write(agree)
+            self._run(agree, tokens_out)
         except KeyboardInterrupt:
-            for sent in unfinished(self.journals["batches"]):
+            for sent in unfinished(self.batches):
                 batch = f"Batch {sent.batch_id}" if sent.batch_id else "A batch that may have been sent"
                 count = counted(len(sent.requests), "question")
                 complain(f"{batch} ({count}) goes on at the API and is billed; its answers are not lost.")
             raise
 
-    def _write(self, agree: Callable[[], None]) -> None:
+    def _run(self, agree: Callable[[], None], tokens_out: Callable[[], int]) -> None:
         settings = self.settings
         # Answers of batches that an earlier run sent are paid for.
-        for sent in unfinished(self.journals["batches"]):
-            self._batches().attach(sent)
-        waiting = list(self.writing.begin())
+        for sent in unfinished(self.batches):
+            self._batching().attach(sent)
+        waiting = list(self.work.begin())
         if not waiting:
             return
         requests = [one.request for one in waiting]
-        say_all(plan(requests, self.price, settings.model, settings.budget_usd, batch=settings.batch))
+        limits = settings.model, settings.budget_usd
+        say_all(plan(requests, self.price, *limits, batch=settings.batch, tokens_out=tokens_out() or None))
         client = self.client  # without a key nobody is asked to confirm
         agree()
-        paid = (self.ledger, self.price, Budget(settings.budget_usd, self.ledger.spent))
+        paid = (
+            self.ledger,
+            self.price,
+            Budget(settings.budget_usd, self.ledger.spent, f"{settings.GROUP}.budget_usd"),
+        )
         with self._progress() as show:
             if settings.batch:
-                Batching(self.writing, self._batches(), *paid, show).run(waiting)
+                Batching(self.work, self._batching(), *paid, show).run(waiting)
             else:
                 threads = settings.concurrency
-                Asking(self.writing, client, *paid, self.stopped, threads, show, _say_stop).run(waiting)
+                Asking(self.work, client, *paid, self.stopped, threads, show, _say_stop).run(waiting)
 
     def close(self) -> None:
         """Ends the connections."""
         if "client" in vars(self):
             self.client.sdk.close()
 
-    def _batches(self) -> Batches:
-        journal, settings = self.journals["batches"], self.settings
+    def _batching(self) -> Batches:
+        journal, settings = self.batches, self.settings
         return Batches(self.client, journal, self.ledger, settings.poll, _say_batch, settings.model)
 
     @contextmanager
     def _progress(self) -> Iterator[Any]:
-        with bar("Writing", self.writing.n, "questions") as progress:
+        with bar(self.doing, self.work.n, "questions") as progress:
 
             def show() -> None:
-                progress.n = self.writing.questions
-                rejected, spent = sum(self.writing.rejected.values()), self.ledger.dollars_now
+                progress.n = self.work.questions
+                rejected, spent = sum(self.work.rejected.values()), self.ledger.dollars_now
                 progress.set_postfix_str(f"{rejected} rejected, {dollars(spent)}")
 
             yield show

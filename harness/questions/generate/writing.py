@@ -1,7 +1,6 @@
 """The golden set as it is written: passages in their order, each settled, each question a line.
 
-Answers come back in any order, but a line is written only when every passage before it is settled. The set is
-therefore the same whatever was slow, failed or killed on the way.
+A line is written only when every passage before it is settled, in whatever order answers come.
 """
 
 from __future__ import annotations
@@ -37,10 +36,7 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True)
 class RetryState:
-    """The state of the calls about a passage: asked again after a rejection, and after too much overlap.
-
-    It follows from the answers in the ledger, so a killed run continues where it was. ``documents`` by id.
-    """
+    """The state of the calls about a passage, which follows from the answers in the ledger."""
 
     prompt: Prompt
     model: str
@@ -75,14 +71,14 @@ class RetryState:
             return _REFUSED
         if answer.stop == "max_tokens":
             return _CUT_OFF
-        reply = _object(answer.text)
+        reply = object_in(answer.text)
         if reply is None:
             return _NO_JSON
         instructions = "\n".join([self.prompt.system, *self.prompt.templates.values()])
         return accept(reply, passage, self.documents, self.max_overlap, instructions=instructions)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def object_in(text: str) -> dict[str, Any] | None:
     """The JSON object that ``text`` is, with or without the fence that some models put around one."""
     bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
     try:
@@ -100,18 +96,17 @@ def _reason(accepted: Accepted) -> str:
 
 
 class Waiting(NamedTuple):
-    """A passage whose next answer is missing. ``number`` is its place in the order."""
+    """A piece of work, such as a passage, whose next answer is missing; ``number``: its place."""
 
     number: int
-    passage: Passage
+    passage: Any
     request: Request
 
 
 class Writing:
     """``n`` questions of ``passages``, appended to ``golden``, which the caller has locked.
 
-    Existing lines stay as they are, and their passages are settled. A passage without a question is replaced
-    by the next one. ``about`` goes into every question's provenance.
+    Passages of existing lines are settled; one without a question is replaced by the next one.
     """
 
     def __init__(
@@ -161,6 +156,10 @@ class Writing:
                 self.settle(number, step)
             else:
                 yield Waiting(number, passage, step)
+
+    def step(self, waiting: Waiting) -> Request | Settled:
+        """The next request about a passage, or its end."""
+        return self.retries.step(waiting.passage)
 
     def settle(self, number: int, settled: Settled) -> None:
         """The end of the calls about passage ``number``."""
