@@ -65,12 +65,12 @@ def _main(words: Words) -> int:
     path = Path(str(config.output))
     decided = production.write_decision(path, decision)
     selection = decision.selection
-    if selection is None:
-        return NONE_MEETS
+    if selection is None or decision.change == "keep":
+        unused = [] if config.confirm.file is None else ["The held-out questions were not used."]
+        say_all([*unused, "", f"{'Wrote':<10} {decided}"])
+        return NONE_MEETS if selection is None else NOTHING_TO_CHANGE
     if config.confirm.file is not None:
         say_all(wrapped(confirmed(confirm(decision, selection, Path(str(config.confirm.file)))), ""))
-    if decision.change == "keep":
-        return NOTHING_TO_CHANGE
     say_all(["", *view.follow_up([*production.write(path, decision, selection), decided])])
     if decision.sweep.uri:
         _record(decision, selection, config.pick.register)
@@ -86,7 +86,8 @@ def _record(decision: Decision, selection: Selection, name: str | None) -> None:
 
     sweep = decision.sweep
     run_ids = {cell.name: cell.run_id for cell in sweep.cells}
-    verdicts = cell_verdicts(selection.verdict, decision.metric, run_ids)
+    metrics = {name: own.decides for name, own in decision.points.items()}
+    verdicts = cell_verdicts(selection.verdict, metrics, run_ids)
     verdicts += [
         CellVerdict(run_ids[name], "infeasible") for name in decision.misses.of_cell if run_ids[name]
     ]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say_all, wrapped
-from harness.errors import SettingError, share
+from harness.errors import SettingError, share, whole
 
 _USAGE = (
     "python -m harness.verify production.yaml url=http://127.0.0.1:8000/search (or target=module:function)"
@@ -53,7 +53,8 @@ def _main(words: Words) -> int:
     min_equal = share(config.verify.min_equal, "verify.min_equal")
     margin = share(config.verify.margin, "verify.margin")
     max_left_out = share(config.verify.max_left_out, "verify.max_left_out", one=True)
-    point = None if config.verify.k is None else OperatingPoint(k=config.verify.k)
+    given = config.verify.k
+    point = None if given is None else OperatingPoint(k=whole(given, "verify.k", 1, of="rows"))
     if point is not None and point.k not in ks:
         raise SettingError(
             f"verify.k is {point.k}; it must be one of k ({', '.join(map(str, ks))}).", key="verify.k"

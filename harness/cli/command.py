@@ -146,8 +146,8 @@ def run_command(
     """Runs ``task`` with the words and gives its exit code; ``mistake`` after an error, 130 after Ctrl-C.
 
     ``stopped`` is printed after Ctrl-C. ``setting``: how a word begins that is a setting. ``failed`` is told
-    of an error. ``--help`` prints ``about`` and the settings of ``conf/command/NAME.yaml``. A fault of the
-    program itself keeps its stack trace, and is an error too.
+    of an error where there is an ``output=``. ``--help`` prints ``about`` and the settings of
+    ``conf/command/NAME.yaml``. A fault of the program itself keeps its stack trace, and is an error too.
     """
     words = take_apart(sys.argv[1:] if argv is None else argv, setting)
     prepare()
@@ -166,7 +166,7 @@ def run_command(
     except Exception as error:  # noqa: BLE001 - Python's own exit code is 1, which may be an answer
         complain(traceback.format_exc())
         said = f"The program failed: {type(error).__name__}: {error}"
-    if failed is not None:
+    if failed is not None and any(word.startswith("output=") for word in words.overrides):
         try:
             failed(words, said)
         except HarnessError as error:

@@ -20,6 +20,7 @@ from harness.errors import InputError, SettingError
 from harness.metrics.operating_point import OperatingPoint
 from harness.records import UNUSED, FloatArray
 from harness.results.alike import alike
+from harness.results.cells import SCHEMA
 from harness.results.finished import FinishedCell, FinishedSweep
 from harness.results.load import cells_of
 from harness.results.scores import Compared, compared
@@ -160,10 +161,18 @@ def _from_file(
     path: Path, sweep: FinishedSweep, numbers: Compared, metric: str, points: Mapping[str, Operating]
 ) -> Baseline:
     found = read_production(path)
-    recorded = str(found.recorded["primary"])
-    if recorded not in {metric, *numbers.metrics.values()}:
+    if found.provenance.get("schema") != SCHEMA:
         raise SettingError(
-            f"{path} was picked by {recorded}, and this comparison is decided by {metric}. "
+            f"{path} was written by another version of this program, so its scores can't be compared. Sweep "
+            "with its configuration and pick again.",
+            key="baseline",
+        )
+    recorded = str(found.recorded["primary"])
+    # Each is judged at its own operating point, so only what is measured there must be the same.
+    first = OperatingPoint(k=1)
+    if first.at(recorded) not in {first.at(one) for one in (metric, *numbers.metrics.values())}:
+        raise SettingError(
+            f"{path} records {recorded}, and this comparison is decided by {metric}. "
             f"Give metric={recorded} to compare by that.",
             key="baseline",
         )

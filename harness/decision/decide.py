@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from harness.decision.baseline import Baseline, baseline, differences
 from harness.decision.latency import Measured, measured, worth_measuring
-from harness.decision.operating_points import Deploy, Operating, operating_points, other_budget
+from harness.decision.operating_points import Deploy, Operating, deciding, operating_points, other_budget
 from harness.errors import HarnessError, SettingError
 from harness.results.cells import stages
 from harness.results.finished import FinishedCell, FinishedSweep
@@ -34,7 +34,8 @@ class Selection(NamedTuple):
 class Decision:
     """The decision about a sweep, and what it rests on.
 
-    - ``metric``: what decides; ``post_hoc``: it is not the metric recorded with the sweep.
+    - ``metric``: what decides, ``recall_at_k`` where each cell has a k of its own; ``post_hoc``: another than
+      the sweep's was asked for.
     - ``points``: the operating point of each cell, at which it is judged, priced and shipped.
     - ``costs``: cell to ``{context_tokens, query_ms (p95), index_mb, truncated_evidence, stages}``.
     - ``selection``: among the cells that meet the limits; None when no cell does.
@@ -54,6 +55,7 @@ class Decision:
     notes: Sequence[str] = field(default_factory=tuple)
     baseline: Baseline | None = None
     to_baseline: Mapping[str, Interval] = field(default_factory=dict)
+    is_margin_given: bool = False
     change: ChangeReason | None = None
 
     def price(self, name: str, costs: Mapping[str, float] | None = None) -> CellPrice:
@@ -107,10 +109,10 @@ def decide(
     most_tokens = limits.get("context_tokens")
     points = operating_points(sweep, chosen, deploy, most_tokens)
     costs = {cell.name: _costs(cell, points[cell.name].tokens) for cell in sweep.cells}
-    note = other_budget(chosen, points[sweep.cells[0].name], most_tokens)
-    decision = Decision(
-        sweep, chosen, chosen != sweep.primary, points, limits, costs, Misses(), notes=(note,) if note else ()
-    )
+    note = other_budget(sweep, chosen, points[sweep.cells[0].name], most_tokens)
+    is_post_hoc = chosen != sweep.primary
+    decision = Decision(sweep, deciding(points), is_post_hoc, points, limits, costs, Misses())
+    decision = replace(decision, notes=(note,) if note else (), is_margin_given=margin is not None)
     if measure and "query_ms" in limits:
         decision = _measured(decision, _cheap_first(decision))
     found = misses(decision.costs, limits)
@@ -120,8 +122,9 @@ def decide(
         return decision
     numbers = compared(sweep, chosen, feasible, {name: own.decides for name, own in points.items()})
     verdict = judge(numbers.outcomes, margin, sweep.look.level)
-    if measure and "query_ms" in order and not decision.latency:
-        decision = _measured(decision, worth_measuring(verdict, decision.costs, order))
+    if measure and "query_ms" in order and "query_ms" not in limits:
+        names = worth_measuring(verdict, decision.costs, order)
+        decision = _measured(decision, [*names, *_today(sweep, against, {*names, verdict.standings[0].name})])
     prices = {name: decision.price(name) for name in decision.costs}
     choice = choose(verdict, prices, order, verdict.margin)
     selection = Selection(numbers, verdict, choice)
@@ -163,6 +166,15 @@ def _costs(cell: FinishedCell, tokens: str) -> dict[str, float]:
         "truncated_evidence": cell.metric("truncated_evidence"),
         "stages": stages(cell.params),
     }
+
+
+def _today(sweep: FinishedSweep, against: str | None, measured_anyway: set[str]) -> list[str]:
+    """The cell that runs today, with the best, where they have to be measured for a comparison in latency."""
+    try:
+        today = sweep.cell(against or "").name
+    except KeyError:
+        return []
+    return [] if today in measured_anyway else [name for name in (today, *measured_anyway) if name]
 
 
 def _cheap_first(decision: Decision) -> list[str]:

@@ -59,8 +59,8 @@ class Findings:
 
     ``metric``: what was judged. ``verdict``: None where nothing could be judged; ``reason`` says why.
     ``budgets``: the best cell at each budget, where the metric has one. ``helped``: cause of the best cell's
-    missed questions to what helped. ``baseline``: the name of what runs
-    today; ``to_baseline``: each cell's difference to it.
+    missed questions to what helped. ``baseline``: the name of what runs today; ``to_baseline``: each cell's
+    difference to it.
     """
 
     metric: str

@@ -78,7 +78,7 @@ def _looks(file: Path, decision: Decision, cell: str, score: float) -> int:
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
                 "sweep": decision.sweep.run_id or decision.sweep.name,
                 "cell": cell,
-                "metric": decision.metric,
+                "metric": decision.points[cell].recorded,
                 "score": score,
             }
         )

@@ -121,7 +121,8 @@ def parity(
     question id to its cluster; questions without one take no part in the metrics.
     """
     alike: dict[str, Alike] = {}
-    for kind in recorded.questions:
+    # Whole documents have no budget, so nothing of them comes back there.
+    for kind in (kind for kind in recorded.questions if kind == "span" or point.k is not None):
         counts = counts_of(recorded, kind, point)
         lists = zip(rows_of(recorded, kind, counts), rows_of(live, kind, counts), counts, strict=True)
         ids = [question.question_id for question in recorded.questions[kind]]

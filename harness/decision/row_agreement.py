@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from harness.cell.pipeline import Result
 from harness.metrics.operating_point import OperatingPoint
-from harness.metrics.reading import rows_within, tokens_read
+from harness.metrics.reading import rows_back, tokens_read
 from harness.records import Chunks, Kind
 
 # A row as it is compared: its document's id, and its span without white space at its ends (documents: the id
@@ -39,12 +39,12 @@ def agree(recorded: Sequence[ComparedRow], live: Sequence[ComparedRow], k: int) 
 
 
 def counts_of(result: Result, kind: Kind, point: OperatingPoint) -> list[int]:
-    """How many rows of each question come back; whole documents have no budget."""
+    """How many rows of each question come back; ``point`` has a k where ``kind`` is "document"."""
     rows = result.rankings[kind].rows
-    if point.context_budget is None or kind == "document":
-        return [point.k or rows.shape[1]] * len(rows)
-    within = rows_within(point.context_budget, tokens_read(result.chunks, rows)) + 1  # the cut row too
-    return [min(count, rows.shape[1]) for count in within.tolist()]
+    counts: list[int] = rows_back(
+        point, tokens_read(result.chunks, rows) if kind == "span" else rows
+    ).tolist()
+    return counts
 
 
 def rows_of(result: Result, kind: Kind, counts: Sequence[int]) -> list[list[ComparedRow]]:

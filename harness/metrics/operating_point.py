@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 USUAL_BUDGET = 2000
 # The mean of recall over the budgets, which has no operating point of its own.
@@ -13,10 +13,14 @@ _ENDING = re.compile(r"_at_(\d+)(_tokens)?$")
 
 
 class OperatingPoint(NamedTuple):
-    """``k`` rows, or rows up to ``context_budget`` tokens; one of the two is None."""
+    """``k`` rows, or rows up to ``context_budget`` tokens; one of the two is None.
+
+    ``last_row``: within a budget, the row that exceeds it is "cut", or "leave_out": left out.
+    """
 
     k: int | None = None
     context_budget: int | None = None
+    last_row: str = "cut"
 
     @classmethod
     def of(cls, metric: str) -> OperatingPoint | None:
@@ -34,9 +38,12 @@ class OperatingPoint(NamedTuple):
         ending = f"_at_{self.k}" if self.context_budget is None else f"_at_{self.context_budget}_tokens"
         return _ENDING.sub(ending, metric)
 
-    def settings(self) -> dict[str, int]:
-        """The point as a setting: ``{"k": 5}`` or ``{"context_budget": 2000}``."""
-        return {key: value for key, value in self._asdict().items() if value is not None}
+    def settings(self) -> dict[str, Any]:
+        """The point as settings: ``{"k": 5}``, or ``{"context_budget": 2000}`` with a last row left out."""
+        if self.context_budget is None:
+            return {"k": self.k}
+        budget: dict[str, Any] = {"context_budget": self.context_budget}
+        return budget if self.last_row == "cut" else budget | {"last_row": self.last_row}
 
 
 def nearest_budget(budgets: Iterable[int]) -> int:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from harness.metrics.coverage import Reach
 from harness.metrics.intervals import expand
 from harness.metrics.nonblank import NonblankOffsets
+from harness.metrics.operating_point import OperatingPoint
 from harness.records import Chunks, IntArray, Ranking
 from harness.text.tokens import TokenMap
 
@@ -69,6 +70,17 @@ def cut_at(
     offsets = [maps[doc].cut(start, count) for doc, start, count in pieces]
     cut[partly] = np.minimum(np.array(offsets, dtype=np.int64), chunks.end[row])
     return cut
+
+
+def rows_back(point: OperatingPoint, tokens: IntArray) -> IntArray:
+    """int64 (questions,): so many rows come back within the budget of ``point``, one that is cut included."""
+    if point.context_budget is None:
+        return np.full(len(tokens), point.k, dtype=np.int64)
+    whole, depth = rows_within(point.context_budget, tokens), tokens.shape[1]
+    before = np.concatenate((np.zeros((len(tokens), 1), np.int64), tokens), axis=1)
+    is_open = before[np.arange(len(tokens)), whole] < point.context_budget
+    counts: IntArray = whole + ((whole < depth) & is_open & (point.last_row == "cut"))
+    return counts
 
 
 def within_budget(

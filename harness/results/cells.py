@@ -19,7 +19,7 @@ import numpy as np
 from harness.cell.build import Inputs
 from harness.metrics import Scores
 from harness.metrics.operating_point import OperatingPoint
-from harness.metrics.reading import rows_within, tokens_read
+from harness.metrics.reading import rows_back, tokens_read
 from harness.records import UNUSED, Chunks, Kind, Question, Ranking
 from harness.text.words import overlap
 
@@ -81,17 +81,15 @@ def write_rankings(
 def row_digests(arrays: Mapping[str, Any], point: OperatingPoint) -> dict[str, str]:
     """Question id to a digest, 16 hex digits, of the rows that come back: document ids and offsets, in order.
 
-    Within a budget, the row that is cut is one of them. Whole documents have no budget: all rows count.
+    Within a budget, a row that is cut is one of them. Whole documents have no budget: no digests there.
     """
     digests = {}
     for kind in get_args(Kind):
-        if f"{kind}_doc" not in arrays:
+        if f"{kind}_doc" not in arrays or (kind == "document" and point.k is None):
             continue
         doc, start, end = (arrays[f"{kind}_{name}"] for name in ("doc", "start", "end"))
         names = np.append(arrays["doc_ids"], "")[doc]
-        counts = np.full(len(doc), doc.shape[1] if point.k is None else point.k)
-        if kind == "span" and point.context_budget is not None:
-            counts = rows_within(point.context_budget, arrays["span_tokens"]) + 1
+        counts = rows_back(point, arrays["span_tokens"] if kind == "span" else doc)
         lists = zip(arrays[f"{kind}_question_ids"], counts, names, start, end, strict=True)
         for question_id, count, *rows in lists:
             content = json.dumps([row[:count].tolist() for row in rows])

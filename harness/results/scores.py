@@ -111,13 +111,19 @@ def _column(cell: FinishedCell, metric: str) -> np.ndarray[tuple[int, ...], np.d
     kinds = cell.questions["kind"].astype(str)
     kind, name = scored_under(metric, cast(set[Kind], set(kinds)))
     if name not in cell.questions:
-        known = [key for key, column in cell.questions.items() if column.dtype.kind == "f"]
+        refuse_unmeasured(cell, metric)
+    return np.where(kinds == kind, cell.questions[name].astype(np.float64), np.nan)
+
+
+def refuse_unmeasured(cell: FinishedCell, metric: str) -> None:
+    """Raises ``SettingError`` for a metric that ``cell`` does not have."""
+    known = list(cell.content["metrics"])
+    if metric not in known:
         raise SettingError(
             f"{metric} was not measured in {cell.name}.{closest(metric, known)} "
             "Metrics at other k or budgets need a new sweep.",
             key="metric",
         )
-    return np.where(kinds == kind, cell.questions[name].astype(np.float64), np.nan)
 
 
 def _refuse_row_metric(cells: Sequence[FinishedCell], metric: str) -> None:

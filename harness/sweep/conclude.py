@@ -53,27 +53,33 @@ def concluded(folder: Path, cells: Collected) -> Conclusion:
     report = write_page(sweep, findings, folder / REPORT)
     if findings.verdict is None:
         return Conclusion((), {}, (), report)
-    limits = limits_of(findings.verdict, findings.metric)
+    metrics = dict.fromkeys((cell.name for cell in sweep.cells), findings.metric)
+    limits = limits_of(findings.verdict, metrics)
     run_ids = {cell.name: cell.run_id for cell in sweep.cells}
-    verdicts = cell_verdicts(findings.verdict, findings.metric, run_ids)
+    verdicts = cell_verdicts(findings.verdict, metrics, run_ids)
     words = verdict_words(findings.verdict, sweep)
     said = [words.headline, *words.details, *about_budgets(findings.budgets)]
     said = said if len(sweep.cells) > 1 else []
     return Conclusion(said, limits, verdicts, report, same_results(sweep.cells))
 
 
-def limits_of(verdict: Verdict, metric: str) -> dict[str, dict[str, float]]:
-    """Cell to ``{metric_lo, metric_hi}``, where there is an interval."""
+def limits_of(verdict: Verdict, metrics: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Cell to ``{metric_lo, metric_hi}`` of its metric in ``metrics``, where there is an interval."""
     return {
-        standing.name: {f"{metric}_lo": standing.mean.lo, f"{metric}_hi": standing.mean.hi}
+        standing.name: {
+            f"{metrics[standing.name]}_lo": standing.mean.lo,
+            f"{metrics[standing.name]}_hi": standing.mean.hi,
+        }
         for standing in verdict.standings
         if standing.mean.lo is not None and standing.mean.hi is not None
     }
 
 
-def cell_verdicts(verdict: Verdict, metric: str, run_ids: Mapping[str, str]) -> list[CellVerdict]:
+def cell_verdicts(
+    verdict: Verdict, metrics: Mapping[str, str], run_ids: Mapping[str, str]
+) -> list[CellVerdict]:
     """What is noted on each tracked cell's run."""
-    limits = limits_of(verdict, metric)
+    limits = limits_of(verdict, metrics)
     return [
         CellVerdict(
             run_ids[standing.name],

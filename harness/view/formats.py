@@ -46,7 +46,7 @@ _MEANINGS_OF_DOCUMENTS = {
 
 def short(metric: str) -> str:
     """A metric's name as a heading: ``recall_at_2000_tokens`` is ``recall@2000t``."""
-    at = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
+    at = re.sub(r"_at_(\d+|k)$", r"@\1", re.sub(r"_at_(\d+)_tokens$", r"@\1t", metric))
     return at.replace("_over_budgets", " over budgets")
 
 

@@ -33,14 +33,16 @@ def reasons(decision: Decision) -> list[str]:
     found = decision.selection
     if found is None:
         return [_none_meets(decision), *decision.notes, about_latency(decision)]
-    said = verdict_words(found.verdict, decision.sweep, primary=decision.metric)
+    post_hoc = decision.metric if decision.post_hoc else None
+    said = verdict_words(found.verdict, decision.sweep, primary=post_hoc)
     return [
         said.headline,
         _why(decision, found),
+        *_decided_elsewhere(decision),
         *([] if decision.change == "keep" else [_ships(decision, found.choice.name)]),
         *_today(decision, found),
         *_costs_less(decision, found),
-        *how_judged(found.verdict, decision.sweep),
+        *how_judged(found.verdict, decision.sweep, is_given=decision.is_margin_given),
         *said.caveats,
         *decision.notes,
         about_latency(decision),
@@ -102,6 +104,16 @@ def _why(decision: Decision, found: Selection) -> str:
     }
     best = f"it is the best observed, and nothing cheaper is shown to be {_not_worse(found)}"
     return f"{take}: {reasons.get(choice.reason, best)}."
+
+
+def _decided_elsewhere(decision: Decision) -> list[str]:
+    """That the sweep was decided at another operating point than the one that is shipped."""
+    if decision.post_hoc or decision.metric == decision.sweep.primary:
+        return []
+    return [
+        f"The sweep was decided by {decision.sweep.primary}. Here {decision.metric} decides, "
+        "because that is what comes back."
+    ]
 
 
 def _ships(decision: Decision, name: str) -> str:

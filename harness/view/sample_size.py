@@ -41,14 +41,14 @@ def how_much_more(verdict: Verdict) -> list[str]:
     return lines
 
 
-def how_judged(verdict: Verdict, sweep: FinishedSweep) -> list[str]:
-    """How the margin was derived from the size of the set, and the level where the set grew."""
+def how_judged(verdict: Verdict, sweep: FinishedSweep, *, is_given: bool = False) -> list[str]:
+    """How the margin was derived from the size of the set unless it was given, and the level of a look."""
     if verdict.method == "none" or len(verdict.standings) < 2:
         return []
     lines = []
     smallest = demonstrable_margin(verdict.questions, verdict.effective_clusters)
     matters = verdict.winner is None or any(standing.non_inferior for standing in verdict.standings[1:])
-    if matters and verdict.margin == readable_margin(smallest):
+    if matters and not is_given and verdict.margin == readable_margin(smallest):
         of = f"{counted(verdict.questions, 'question')} about {counted(verdict.clusters, 'text')}"
         lines.append(
             f"{of} can hardly exclude a loss of less than {points(verdict.margin)}, so that is the margin. "

@@ -41,7 +41,9 @@ def prepared(answers, questions, ks=(1, 2), depth=None, documents=DOCUMENTS):
         kinds.setdefault(question.kind, []).append(question)
     told = Told(answers if callable(answers) else lambda question, _: answers[question], depth)
     external = ExternalRetriever(told, tokenizer)
-    metrics = instantiate(OmegaConf.load(conf_folder() / "metrics" / "default.yaml"))
+    settings = OmegaConf.load(conf_folder() / "metrics" / "default.yaml")
+    settings.context_budget = None  # refers to the whole configuration
+    metrics = instantiate(settings)
     return external, external.prepare(uncut(documents), maps, kinds, ks, metrics), told, metrics
 
 
