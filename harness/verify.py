@@ -9,10 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli.command import ERROR, Words, run_command
 from harness.cli.say import say_all, wrapped
 from harness.errors import SettingError, share, whole
+
+if TYPE_CHECKING:
+    from harness.metrics.operating_point import OperatingPoint
 
 _USAGE = (
     "python -m harness.verify production.yaml url=http://127.0.0.1:8000/search (or target=module:function)"
@@ -40,7 +44,6 @@ def _main(words: Words) -> int:
     from harness.decision.gate import NotComparableError
     from harness.decision.live import split_live, with_live
     from harness.decision.rank_agreement import agreement
-    from harness.metrics.operating_point import OperatingPoint
     from harness.view import cell_notes
     from harness.view import recorded as view
     from harness.view.outcome import not_comparable, write_outcome
@@ -49,16 +52,12 @@ def _main(words: Words) -> int:
     if not live:
         raise SettingError(f"No live retriever was given. {_USAGE}", key="retriever")
     recorded = read_production(Path(words.files[0]), ["+command=verify", *others])
-    config, ks = recorded.composed.config, cut_offs(recorded.composed.config)
+    config = recorded.composed.config
+    ks = cut_offs(config)
     min_equal = share(config.verify.min_equal, "verify.min_equal")
     margin = share(config.verify.margin, "verify.margin")
     max_left_out = share(config.verify.max_left_out, "verify.max_left_out", one=True)
-    given = config.verify.k
-    point = None if given is None else OperatingPoint(k=whole(given, "verify.k", 1, of="rows"))
-    if point is not None and point.k not in ks:
-        raise SettingError(
-            f"verify.k is {point.k}; it must be one of k ({', '.join(map(str, ks))}).", key="verify.k"
-        )
+    point = None if config.verify.k is None else _first_rows(config.verify.k, ks)
     check_plain_settings(config)
     try:
         found, answered = agreement(recorded, with_live(config, live), point, margin, max_left_out)
@@ -78,6 +77,17 @@ def _main(words: Words) -> int:
     code, outcome = (PARITY, "in parity") if in_parity else (NOT_IN_PARITY, "not in parity")
     write_outcome(words, "parity", code, outcome, [*said, *filter(None, [wrong])], view.parity_content(found))
     return code
+
+
+def _first_rows(given: object, ks: Sequence[int]) -> OperatingPoint:
+    from harness.metrics.operating_point import OperatingPoint
+
+    k = whole(given, "verify.k", 1, of="rows")
+    if k not in ks:
+        raise SettingError(
+            f"verify.k is {k}; it must be one of k ({', '.join(map(str, ks))}).", key="verify.k"
+        )
+    return OperatingPoint(k=k)
 
 
 if __name__ == "__main__":

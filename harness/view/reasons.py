@@ -110,10 +110,8 @@ def _decided_elsewhere(decision: Decision) -> list[str]:
     """That the sweep was decided at another operating point than the one that is shipped."""
     if decision.post_hoc or decision.metric == decision.sweep.primary:
         return []
-    return [
-        f"The sweep was decided by {decision.sweep.primary}. Here {decision.metric} decides, "
-        "because that is what comes back."
-    ]
+    said = f"The sweep was decided by {decision.sweep.primary}."
+    return [said, f"Here {decision.metric} decides, because that is what comes back."]
 
 
 def _ships(decision: Decision, name: str) -> str:
