@@ -87,9 +87,9 @@ def best_set(
     top = int(np.argmax(pairs.total[:, 0]))
     behind, is_settled = limits_alone(top, pairs, rng, level, looks, first)
     lead = -np.delete(behind, top).max()
-    if lead > 0:  # else the limit must hold together with those of the other cells
-        lo[top] = max(lo[top], lead)
-    wins = bool(lo[top] > 0 and is_settled)
+    # A limit above 0 says that the cell wins, and then the comparisons of its own decide.
+    lo[top] = max(lo[top], lead) if lead > 0 else min(lo[top], 0.0)
+    wins = bool(lead > 0 and is_settled)
     if wins:
         hi, settled = np.minimum(hi, behind), np.ones_like(settled)
     return BestSet(lo, hi, hi < 0, settled, steps.p, top if wins else None)

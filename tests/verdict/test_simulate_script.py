@@ -32,6 +32,13 @@ def test_random_tables_break_no_promise():
     assert "500 tables, 0 faults" in done.stdout
 
 
+def test_a_winner_leaves_no_cell_beside_it():
+    """A table of the long form in which the joint limits alone put the best cell above 0."""
+    done = run("fuzz.py", "--seed", "0", "--first", "96751", "--count", "1")
+
+    assert "1 tables, 0 faults" in done.stdout, done.stdout + done.stderr
+
+
 def test_the_smallest_designs_keep_their_promises():
     """Errors at most 5%, limits that hold in 95%: each bound is broken by chance once in a thousand."""
     done = run("simulate.py", "--sweeps", str(SWEEPS), "--only", "short")
