@@ -114,6 +114,6 @@ def _required_sample_size(interval: Interval, questions: int, margin: float, min
     needed = []
     if margin + interval.value > 0:
         needed.append(((interval.value - interval.lo) / (margin + interval.value)) ** 2)
-    if interval.value <= -min_effect:
+    if interval.value < 0 and interval.value <= -min_effect:
         needed.append(((interval.hi - interval.value) / -interval.value) ** 2)
     return math.ceil(questions * max(1.0, min(needed))) if needed else None

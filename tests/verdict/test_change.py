@@ -194,3 +194,13 @@ def test_a_loss_of_the_margin_is_rarely_called_no_worse(clusters, per_cluster, l
         wrong += change(differences, which, 0.03, 0.01).outcome == "non-inferior"
 
     assert wrong <= 18
+
+
+def test_no_difference_at_all_is_no_division_by_zero():
+    """One question won and one lost, a smallest effect of 0 and a margin that so few can't show: undecided, no fault."""
+    differences = np.zeros(40)
+    differences[:2] = 0.5, -0.5
+    found = change(differences, np.arange(40), 0.03, 0.0)
+
+    assert found.outcome == "undecided"
+    assert found.required_sample_size > 40
