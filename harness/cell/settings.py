@@ -16,6 +16,10 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.errors import HarnessError, SettingError, whole
 from harness.records import UNUSED
 
+_OF_RETRIEVER = (
+    *("chunker", "chunk", "overlap", "context", "model", "backend", "precision", "cache_dtype", "tokenizer"),
+    *("index", "retriever", "reranker"),
+)
 # In the order in which their mistakes are told.
 _GROUPS = ("chunker", "index", "retriever", "reranker", "metrics", "tracker", "corpus", "golden", "model")
 
@@ -109,6 +113,15 @@ def cut_offs(config: DictConfig) -> list[int]:
     if not ks:
         raise SettingError("k is empty; it must be a whole number, at least 1, or a list: k=3,5,10.", key="k")
     return sorted({whole(k, "k", 1, of="rows") for k in ks})
+
+
+def retriever_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes ``config`` another retriever than others; where a model is cached does not."""
+    found = {key: config[key] for key in _OF_RETRIEVER if key in config}
+    return {
+        key: {k: v for k, v in value.items() if k != "cache_dir"} if isinstance(value, Mapping) else value
+        for key, value in found.items()
+    }
 
 
 def class_of(config: DictConfig, group: str) -> type:

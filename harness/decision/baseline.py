@@ -6,12 +6,13 @@ import csv
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import yaml
 from omegaconf import OmegaConf
 
+from harness.cell.settings import retriever_settings
 from harness.cli import compose
 from harness.cli.command import Words
 from harness.cli.compose import Composed
@@ -28,11 +29,6 @@ from harness.verdict import Interval
 from harness.verdict.change import difference_interval
 
 _RISK = 0.05
-# What makes two configurations different retrievers.
-SETTINGS = (
-    *("chunker", "chunk", "overlap", "context", "model", "backend", "precision", "cache_dtype", "tokenizer"),
-    *("index", "retriever", "reranker"),
-)
 
 
 class Baseline(NamedTuple):
@@ -191,8 +187,7 @@ def _from_file(
 
 def _is_same(production: Production, cell: FinishedCell, point: OperatingPoint) -> bool:
     """Whether the file has the settings of the cell that matter to it, and its operating point."""
-    theirs = OmegaConf.to_container(production.composed.config, resolve=True)
-    ours = cell.content["config"]
-    keys = [key for key in SETTINGS if key in ours and cell.params.get(key) != UNUSED]
-    is_equal = isinstance(theirs, dict) and all(theirs.get(key) == ours[key] for key in keys)
-    return is_equal and production.operating_point == point
+    resolved = cast(dict[str, Any], OmegaConf.to_container(production.composed.config, resolve=True))
+    theirs, ours = retriever_settings(resolved), retriever_settings(cell.content["config"])
+    matter = [key for key in ours if cell.params.get(key) != UNUSED]
+    return production.operating_point == point and all(theirs.get(key) == ours[key] for key in matter)

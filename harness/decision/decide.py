@@ -174,7 +174,7 @@ def _today(sweep: FinishedSweep, against: str | None, measured_anyway: set[str])
         today = sweep.cell(against or "").name
     except KeyError:
         return []
-    return [] if today in measured_anyway else [name for name in (today, *measured_anyway) if name]
+    return [] if today in measured_anyway else [today, *measured_anyway]
 
 
 def _cheap_first(decision: Decision) -> list[str]:

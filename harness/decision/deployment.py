@@ -18,10 +18,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from harness.cell.build import Shared
 from harness.cell.reranked import reranked
-from harness.cell.settings import cut_offs, new, uses
+from harness.cell.settings import cut_offs, new, retriever_settings, uses
 from harness.chunker import columns
 from harness.chunker.context import with_context
-from harness.decision.baseline import SETTINGS
 from harness.errors import InputError, SettingError
 from harness.metrics.operating_point import OperatingPoint
 from harness.metrics.reading import fills, within_budget
@@ -92,7 +91,7 @@ def register(uri: str, cell: FinishedCell, point: OperatingPoint, name: str, abo
     from harness.tracker.mlflow_artifacts import register as registered
 
     config = cell.content["config"]
-    same = [{key: config.get(key) for key in SETTINGS}, point.settings(), cell.content["corpus_digest"]]
+    same = [retriever_settings(config), point.settings(), cell.content["corpus_digest"]]
     digest = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     version = champion(uri, name, digest)
     if version is not None:
@@ -114,10 +113,10 @@ class Deployed:
         self, config: DictConfig, chunks: Chunks, tokens: Sequence[TokenMap], store: EmbeddingStore
     ) -> None:
         self.chunks, self._tokens = chunks, tokens
-        self.point = OperatingPoint(context_budget=config.get("context_budget"))
-        if self.point.context_budget is None:
-            self.point = OperatingPoint(k=int(config.primary_k or max(cut_offs(config))))
-        self._cuts_last_row = OmegaConf.select(config, "metrics.last_row", default="cut") == "cut"
+        self._last_row = str(OmegaConf.select(config, "metrics.last_row", default="cut"))
+        budget = config.get("context_budget")
+        k = None if budget else int(config.primary_k or max(cut_offs(config)))
+        self.point = OperatingPoint(k, budget, self._last_row)
         self._model = CachedModel(new(config, "model"), store)
         first_stage = CachedRetriever(
             new(config, "retriever"), self._model, new(config, "index"), None, {}, ""
@@ -133,7 +132,9 @@ class Deployed:
         The default is the operating point of the configuration. Within a budget, a chunk that lies wholly
         inside better ones is left out; ``metrics.last_row`` says whether the last one is cut.
         """
-        point = self.point if k is None and context_budget is None else OperatingPoint(k, context_budget)
+        point = self.point
+        if k is not None or context_budget is not None:
+            point = OperatingPoint(k, context_budget, self._last_row)
         with self._model.live():  # production questions are not cached
             ranking, cut = self._ranked(list(questions), point)
         lists = zip(ranking.rows.tolist(), ranking.scores.tolist(), cut.tolist(), strict=True)
@@ -153,9 +154,7 @@ class Deployed:
         while not fills(chunks, ranking, point.context_budget):
             depth *= 2
             ranking = self._retriever.search(questions, depth, groups)
-        return ranking, within_budget(
-            point.context_budget, ranking, chunks, self._tokens, cuts_last_row=self._cuts_last_row
-        )
+        return ranking, within_budget(point, ranking, chunks, self._tokens)
 
     def _hit(self, row: int, score: float, end: int) -> dict[str, Any]:
         chunks = self.chunks.returned

@@ -12,8 +12,6 @@ from harness.cli.command import Words
 from harness.cli.values import check_plain_settings
 from harness.errors import SettingError
 
-_CONFIG, _DOCUMENTS, _EMBEDDINGS = "config.json", "documents.jsonl", "embeddings"
-
 # A short name for each live option, and the setting that it stands for.
 _SHORT = {"url": ("http", "retriever.url"), "target": ("callable", "retriever.target")}
 

@@ -46,13 +46,10 @@ def operating_points(
     else:
         point = OperatingPoint.of(metric) or OperatingPoint(k=sweep.k)
     if point.context_budget is None and deploy == "budget":
+        usual = f"Give metric=recall_at_{nearest_budget(budgets)}_tokens." if budgets else ""
+        instead = usual or "There is none here."
         raise SettingError(
-            f"pick.deploy=budget needs a metric at a budget, and {metric} counts rows. "
-            + (
-                f"Give metric=recall_at_{nearest_budget(budgets)}_tokens."
-                if budgets
-                else "There is none here."
-            ),
+            f"pick.deploy=budget needs a metric at a budget, and {metric} counts rows. " + instead,
             key="pick.deploy",
         )
     most = min((m for m in (point.context_budget, most_tokens) if m is not None), default=None)

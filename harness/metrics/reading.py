@@ -60,41 +60,45 @@ def cut_at(
     A character offset in the row's document. ``tokens`` is what ``tokens_read`` gave for ``rows``;
     ``maps[d]`` says where the tokens of document ``d`` start.
     """
-    questions, depth = rows.shape
-    whole, asked = rows_within(budget, tokens), np.arange(questions)
-    before = np.where(whole > 0, tokens[asked, whole - 1] if depth else 0, 0)
-    cut = np.full(questions, -1, dtype=np.int64)
-    partly = asked[(whole < depth) & (before < budget)]
-    row, left = rows[partly, whole[partly]], (budget - before)[partly]
-    pieces = zip(chunks.doc[row].tolist(), chunks.start[row].tolist(), left.tolist(), strict=True)
+    whole, left = rows_within(budget, tokens), tokens_left(budget, tokens)
+    cut = np.full(len(rows), -1, dtype=np.int64)
+    partly = np.nonzero((whole < rows.shape[1]) & (left > 0))[0]
+    row = rows[partly, whole[partly]]
+    pieces = zip(chunks.doc[row].tolist(), chunks.start[row].tolist(), left[partly].tolist(), strict=True)
     offsets = [maps[doc].cut(start, count) for doc, start, count in pieces]
     cut[partly] = np.minimum(np.array(offsets, dtype=np.int64), chunks.end[row])
     return cut
+
+
+def tokens_left(budget: int, tokens: IntArray) -> IntArray:
+    """int64 (questions,): tokens of ``budget`` that the rows which fit into it leave."""
+    before = np.concatenate((np.zeros((len(tokens), 1), np.int64), tokens), axis=1)
+    left: IntArray = budget - before[np.arange(len(tokens)), rows_within(budget, tokens)]
+    return left
 
 
 def rows_back(point: OperatingPoint, tokens: IntArray) -> IntArray:
     """int64 (questions,): so many rows come back within the budget of ``point``, one that is cut included."""
     if point.context_budget is None:
         return np.full(len(tokens), point.k, dtype=np.int64)
-    whole, depth = rows_within(point.context_budget, tokens), tokens.shape[1]
-    before = np.concatenate((np.zeros((len(tokens), 1), np.int64), tokens), axis=1)
-    is_open = before[np.arange(len(tokens)), whole] < point.context_budget
-    counts: IntArray = whole + ((whole < depth) & is_open & (point.last_row == "cut"))
+    whole, left = rows_within(point.context_budget, tokens), tokens_left(point.context_budget, tokens)
+    counts: IntArray = whole + ((whole < tokens.shape[1]) & (left > 0) & (point.last_row == "cut"))
     return counts
 
 
 def within_budget(
-    budget: int, ranking: Ranking, chunks: Chunks, maps: Sequence[TokenMap], *, cuts_last_row: bool
+    point: OperatingPoint, ranking: Ranking, chunks: Chunks, maps: Sequence[TokenMap]
 ) -> IntArray:
-    """int64 (questions, depth): where each row of a ranking ends, -1 if it is not within ``budget``.
+    """int64 (questions, depth): where each row of a ranking ends, -1 if it is not within the budget.
 
     A row that lies wholly inside earlier rows does not come back.
     """
-    rows, tokens = ranking.rows, tokens_read(chunks, ranking.rows)
+    budget, rows = point.context_budget or 0, ranking.rows
+    tokens = tokens_read(chunks, rows)
     whole = rows_within(budget, tokens)
     is_back = (np.arange(ranking.depth) < whole[:, None]) & (np.diff(tokens, axis=1, prepend=0) > 0)
     ends = np.where(is_back, np.append(chunks.end, -1)[rows], -1)
-    if cuts_last_row:
+    if point.last_row == "cut":
         cut = cut_at(budget, tokens, rows, chunks, maps)
         partly = np.nonzero(cut >= 0)[0]
         ends[partly, whole[partly]] = cut[partly]

@@ -1,4 +1,4 @@
-"""Finished sweeps: what their cells hold, and the folder below ``outputs/`` that holds ``sweep.json``."""
+"""Finished sweeps: what their cells hold, and how they are read from a folder."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from harness.cli.hydra_errors import closest
 from harness.errors import SettingError, StoreError
 from harness.files.atomic import read_json
 from harness.paths import root
+from harness.results.finished import collected
 
 SWEEP = "sweep.json"
 
@@ -49,11 +50,11 @@ def untracked_after(folder: Path) -> Path | None:
     """The newest sweep here that ended with a result, if it is later than ``folder`` and was not tracked."""
     if outputs().resolve() not in folder.resolve().parents:
         return None
-    newest = next((f for f, about in _sweeps().items() if _has_result(f, about)), None)
-    is_later = newest is not None and newest.resolve().parts > folder.resolve().parts
-    if newest is None or not is_later:
-        return None
-    return None if "run_id" in read_json(newest / SWEEP)["tracker"] else newest
+    for newest, about in _sweeps().items():
+        if _has_result(newest, about):
+            is_later = newest.resolve().parts > folder.resolve().parts
+            return newest if is_later and "run_id" not in about["tracker"] else None
+    return None
 
 
 class SweepLine(NamedTuple):
@@ -69,14 +70,14 @@ class SweepLine(NamedTuple):
 
 
 def sweep_lines() -> list[SweepLine]:
-    """All sweeps in ``outputs/``, the newest first; ``best`` is the cell with the highest mean."""
+    """All sweeps in ``outputs/``, the newest first; ``best`` is the first cell of its leaderboard."""
     lines = []
     for folder, about in _sweeps().items():
-        contents = [read_json(file) for file in folder.glob("*/result.json")]
-        means = {c["name"]: float(c["metrics"].get(about["primary"], float("nan"))) for c in contents}
-        best = max(means.items(), key=lambda of: of[1], default=None)
-        ended, cells = bool(about.get("ended")), len(about["cells"])
-        lines.append(SweepLine(about["name"], folder, ended, len(contents), cells, about["primary"], best))
+        primary, cells = about["primary"], len(about["cells"])
+        contents = collected(folder, (), primary, about["k"]).contents
+        best = (contents[0]["name"], float(contents[0]["metrics"][primary])) if contents else None
+        ended = bool(about.get("ended"))
+        lines.append(SweepLine(about["name"], folder, ended, len(contents), cells, primary, best))
     return lines
 
 

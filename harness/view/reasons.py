@@ -97,8 +97,9 @@ def _why(decision: Decision, found: Selection) -> str:
         saved = _saved(decision, choice.name, choice.best, choice.saved)
         return f"{take}: it needs {saved}, and is {_not_worse(found)} than {choice.best}{at_most}."
     alone = "meets the constraints" if decision.limits else "was compared"
+    others = "every other configuration" + (" that meets the constraints" if decision.limits else "")
     reasons = {
-        "winner": "every other configuration is ruled out, and no cheaper one is shown to come close enough",
+        "winner": f"{others} is ruled out, and no cheaper one is shown to come close enough",
         "equal": "the results are the same, and it costs the least",
         "only one": f"no other configuration {alone}",
     }
